@@ -1,8 +1,10 @@
 //! The program model.
 
 mod assumptions;
+pub mod classes;
 mod error;
 mod ids;
+pub mod ir;
 pub mod load;
 
 pub use assumptions::{Assumption, Assumptions};

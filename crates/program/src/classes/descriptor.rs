@@ -16,8 +16,13 @@ impl Classes {
 
     /// The parameter and return types of a method descriptor.
     pub(crate) fn method_type(&mut self, descriptor: &str) -> (Box<[Type]>, Option<Type>) {
-        let Some(parsed) = MethodType::parse(descriptor) else { return (Box::default(), None) };
-        let params = parsed.parameters().map(|param| self.type_of(param)).collect();
+        let Some(parsed) = MethodType::parse(descriptor) else {
+            return (Box::default(), None);
+        };
+        let params = parsed
+            .parameters()
+            .map(|param| self.type_of(param))
+            .collect();
         let returns = parsed.returns().map(|returned| self.type_of(returned));
         (params, returns)
     }
@@ -30,7 +35,11 @@ impl Classes {
 
     fn type_of(&mut self, parsed: FieldType<'_>) -> Type {
         match parsed {
-            FieldType::Boolean | FieldType::Byte | FieldType::Char | FieldType::Short | FieldType::Int => Type::Int,
+            FieldType::Boolean
+            | FieldType::Byte
+            | FieldType::Char
+            | FieldType::Short
+            | FieldType::Int => Type::Int,
             FieldType::Float => Type::Float,
             FieldType::Long => Type::Long,
             FieldType::Double => Type::Double,

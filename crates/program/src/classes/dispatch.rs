@@ -7,7 +7,12 @@ use crate::ids::{ClassId, FieldId, MethodId, Symbol};
 
 impl Classes {
     /// JVMS 5.4.3.2: the class, its superinterfaces, then its superclass.
-    pub fn resolve_field(&self, class: ClassId, name: Symbol, descriptor: Symbol) -> Option<FieldId> {
+    pub fn resolve_field(
+        &self,
+        class: ClassId,
+        name: Symbol,
+        descriptor: Symbol,
+    ) -> Option<FieldId> {
         for class in self.superclasses(class) {
             if let Some(field) = self.field_index.get(&(class, name, descriptor)) {
                 return Some(*field);
@@ -26,7 +31,12 @@ impl Classes {
     }
 
     /// JVMS 5.4.3.3 and 5.4.3.4: superclasses, then maximally specific superinterface methods.
-    pub fn resolve_method(&self, class: ClassId, name: Symbol, descriptor: Symbol) -> Option<MethodId> {
+    pub fn resolve_method(
+        &self,
+        class: ClassId,
+        name: Symbol,
+        descriptor: Symbol,
+    ) -> Option<MethodId> {
         let class = match self.class(class).kind {
             ClassKind::Array(_) => self.well_known.object,
             _ => class,
@@ -36,7 +46,7 @@ impl Classes {
         }
         self.superclasses(class)
             .find_map(|class| self.method_index.get(&(class, name, descriptor)).copied())
-            .or_else(|| self.from_interfaces(class, name, descriptor))
+            .or_else(|| self.interface_method(class, name, descriptor))
             .or_else(|| {
                 // An interface has Object's methods without extending it.
                 let object = self.well_known.object;
@@ -49,7 +59,8 @@ impl Classes {
     /// `None` if there is none to run: it is abstract there, or the class is missing.
     pub fn select(&self, receiver: ClassId, method: MethodId) -> Option<MethodId> {
         let resolved = self.method(method);
-        if resolved.flags.is_private() || resolved.flags.is_static() || self.is_constructor(method) {
+        if resolved.flags.is_private() || resolved.flags.is_static() || self.is_constructor(method)
+        {
             return Some(method);
         }
         let receiver = match self.class(receiver).kind {
@@ -62,7 +73,7 @@ impl Classes {
             (candidate == method || self.overrides(candidate, method)).then_some(candidate)
         });
         overriding
-            .or_else(|| self.from_interfaces(receiver, name, descriptor))
+            .or_else(|| self.interface_method(receiver, name, descriptor))
             .or_else(|| {
                 let object = self.well_known.object;
                 self.method_index.get(&(object, name, descriptor)).copied()
@@ -83,13 +94,24 @@ impl Classes {
     }
 
     /// A maximally specific superinterface method: a default one if there is any.
-    fn from_interfaces(&self, class: ClassId, name: Symbol, descriptor: Symbol) -> Option<MethodId> {
+    fn interface_method(
+        &self,
+        class: ClassId,
+        name: Symbol,
+        descriptor: Symbol,
+    ) -> Option<MethodId> {
         let mut best: Option<MethodId> = None;
         for ancestor in self.supertypes(class) {
             if !self.class(*ancestor).flags.is_interface() {
                 continue;
             }
-            let Some(candidate) = self.method_index.get(&(*ancestor, name, descriptor)).copied() else { continue };
+            let Some(candidate) = self
+                .method_index
+                .get(&(*ancestor, name, descriptor))
+                .copied()
+            else {
+                continue;
+            };
             let flags = self.method(candidate).flags;
             if flags.is_private() || flags.is_static() {
                 continue;
@@ -97,7 +119,8 @@ impl Classes {
             let better = best.is_none_or(|best| {
                 let (old, new) = (self.method(best).class, self.method(candidate).class);
                 // The more specific wins; of unrelated ones the one with code.
-                self.is_subtype(new, old) || !self.is_subtype(old, new) && self.method(best).flags.is_abstract()
+                self.is_subtype(new, old)
+                    || !self.is_subtype(old, new) && self.method(best).flags.is_abstract()
             });
             if better {
                 best = Some(candidate);
@@ -108,7 +131,10 @@ impl Classes {
 
     /// JVMS 2.9.3: `MethodHandle.invoke` and the access modes of `VarHandle` fit any descriptor.
     fn signature_polymorphic(&self, class: ClassId, name: Symbol) -> Option<MethodId> {
-        if !matches!(self.class_name(class), "java/lang/invoke/MethodHandle" | "java/lang/invoke/VarHandle") {
+        if !matches!(
+            self.class_name(class),
+            "java/lang/invoke/MethodHandle" | "java/lang/invoke/VarHandle"
+        ) {
             return None;
         }
         self.class(class).methods.iter().copied().find(|method| {

@@ -15,7 +15,10 @@ impl Classes {
             (ClassKind::Array(Some(from)), ClassKind::Array(Some(to))) => self.is_subtype(from, to),
             (ClassKind::Array(_), ClassKind::Array(_)) => false,
             (ClassKind::Array(_), _) => {
-                matches!(self.class_name(class), "java/lang/Cloneable" | "java/io/Serializable")
+                matches!(
+                    self.class_name(class),
+                    "java/lang/Cloneable" | "java/io/Serializable"
+                )
             }
             _ => self.class(sub).ancestors.binary_search(&class).is_ok(),
         }
@@ -36,7 +39,6 @@ impl Classes {
         match (left, right) {
             _ if left == right => left,
             (Type::Null, Type::Ref(_)) => right,
-            (Type::Ref(_), Type::Null) => left,
             (Type::Ref(a), Type::Ref(b)) => {
                 if self.is_subtype(a, b) {
                     return right;
@@ -44,7 +46,9 @@ impl Classes {
                 if self.is_subtype(b, a) {
                     return left;
                 }
-                let common = self.superclasses(a).find(|class| self.is_subtype(b, *class));
+                let common = self
+                    .superclasses(a)
+                    .find(|class| self.is_subtype(b, *class));
                 Type::Ref(common.unwrap_or(self.well_known.object))
             }
             _ => left,

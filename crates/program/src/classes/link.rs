@@ -77,7 +77,10 @@ pub struct Handle {
 impl Links {
     /// What the constant at an index stands for.
     pub fn at(&self, index: PoolIndex) -> Link {
-        self.by_index.get(usize::from(index.0)).copied().unwrap_or(Link::None)
+        self.by_index
+            .get(usize::from(index.0))
+            .copied()
+            .unwrap_or(Link::None)
     }
 
     /// The call site of a [`Link::Site`].
@@ -107,14 +110,16 @@ impl Loader {
                 Ok(file) => self.link_pool(&file),
                 Err(_) => Links::default(),
             };
-            self.classes.classes[id.index()].links = Some(Arc::new(links));
+            self.classes.table[id.index()].links = Some(Arc::new(links));
         }
     }
 
     fn collect_owners(&mut self, file: &ClassFile<'_>, owners: &mut Vec<ClassId>) {
         for (_, entry) in file.pool.entries() {
             match entry {
-                Entry::Field { class, .. } | Entry::Method { class, .. } | Entry::InterfaceMethod { class, .. } => {
+                Entry::Field { class, .. }
+                | Entry::Method { class, .. }
+                | Entry::InterfaceMethod { class, .. } => {
                     if let Ok(name) = file.pool.class_name(class) {
                         owners.push(self.classes.intern_class(&name));
                     }
@@ -133,22 +138,38 @@ impl Loader {
 
     fn link_pool(&mut self, file: &ClassFile<'_>) -> Links {
         let pool = &file.pool;
-        let mut links = Links { by_index: vec![Link::None; usize::from(pool.count())], sites: Vec::new() };
+        let mut links = Links {
+            by_index: vec![Link::None; usize::from(pool.count())],
+            sites: Vec::new(),
+        };
         let bootstraps = file.attributes.bootstrap_methods().unwrap_or_default();
         for (index, entry) in pool.entries() {
             let link = match entry {
-                Entry::Class { .. } => pool.class_name(index).ok().map(|name| self.link_class(&name)),
+                Entry::Class { .. } => pool
+                    .class_name(index)
+                    .ok()
+                    .map(|name| self.link_class(&name)),
                 Entry::Field { .. } => self.link_field(pool, index),
-                Entry::Method { .. } | Entry::InterfaceMethod { .. } => self.link_method(pool, index),
-                Entry::InvokeDynamic { bootstrap, name_and_type } | Entry::Dynamic { bootstrap, name_and_type } => {
-                    pool.name_and_type(name_and_type).ok().and_then(|(name, descriptor)| {
+                Entry::Method { .. } | Entry::InterfaceMethod { .. } => {
+                    self.link_method(pool, index)
+                }
+                Entry::InvokeDynamic {
+                    bootstrap,
+                    name_and_type,
+                }
+                | Entry::Dynamic {
+                    bootstrap,
+                    name_and_type,
+                } => pool
+                    .name_and_type(name_and_type)
+                    .ok()
+                    .and_then(|(name, descriptor)| {
                         let method = bootstraps.get(usize::from(bootstrap))?;
                         let (handle, arguments) = (method.handle, &method.arguments);
                         let site = self.link_site(pool, handle, arguments, &name, &descriptor)?;
                         links.sites.push(site);
                         Some(Link::Site(links.sites.len() as u32 - 1))
-                    })
-                }
+                    }),
                 _ => None,
             };
             if let Some(link) = link {
@@ -160,7 +181,11 @@ impl Loader {
 
     fn link_class(&mut self, name: &str) -> Link {
         let class = self.classes.intern_class(name);
-        let array = if name.starts_with('[') { format!("[{name}") } else { format!("[L{name};") };
+        let array = if name.starts_with('[') {
+            format!("[{name}")
+        } else {
+            format!("[L{name};")
+        };
         let array = self.classes.intern_class(&array);
         Link::Class { class, array }
     }
@@ -175,8 +200,18 @@ impl Loader {
         }
         let ty = self.classes.field_type(&reference.descriptor);
         let flags = Flags::default();
-        let field = self.classes.add_field(Field { class, name, descriptor, flags, ty, missing: true });
-        self.assumptions.add(Assumption::MissingMember, self.classes.describe_field(field));
+        let field = self.classes.add_field(Field {
+            class,
+            name,
+            descriptor,
+            flags,
+            ty,
+            missing: true,
+        });
+        self.assumptions.add(
+            Assumption::MissingMember,
+            self.classes.describe_field(field),
+        );
         Some(Link::Field(field))
     }
 
@@ -188,7 +223,12 @@ impl Loader {
     }
 
     /// The method a reference resolves to; assumed to exist if it does not resolve.
-    pub(crate) fn method_named(&mut self, class: ClassId, name: &str, descriptor: &str) -> MethodId {
+    pub(crate) fn method_named(
+        &mut self,
+        class: ClassId,
+        name: &str,
+        descriptor: &str,
+    ) -> MethodId {
         let name = self.classes.names.intern(name);
         let symbol = self.classes.names.intern(descriptor);
         if let Some(method) = self.classes.resolve_method(class, name, symbol) {
@@ -206,7 +246,10 @@ impl Loader {
             missing: true,
             position: u32::MAX,
         });
-        self.assumptions.add(Assumption::MissingMember, self.classes.describe_method(method));
+        self.assumptions.add(
+            Assumption::MissingMember,
+            self.classes.describe_method(method),
+        );
         method
     }
 
@@ -226,18 +269,26 @@ impl Loader {
         };
         let lambda = match (&*bootstrap.class, &*bootstrap.name) {
             ("java/lang/invoke/StringConcatFactory", _) => {
-                return Some(CallSite { params, returns, target: HandleTarget::Concat });
+                return Some(CallSite {
+                    params,
+                    returns,
+                    target: HandleTarget::Concat,
+                });
             }
-            ("java/lang/invoke/LambdaMetafactory", "metafactory" | "altMetafactory") => {
-                returns.and_then(Type::class).and_then(|interface| self.link_lambda(pool, arguments, name, interface))
-            }
+            ("java/lang/invoke/LambdaMetafactory", "metafactory" | "altMetafactory") => returns
+                .and_then(Type::class)
+                .and_then(|interface| self.link_lambda(pool, arguments, name, interface)),
             _ => None,
         };
         let target = lambda.unwrap_or_else(|| {
             let full = format!("{}.{}", bootstrap.class, bootstrap.name);
             HandleTarget::Other(self.classes.names.intern(&full))
         });
-        Some(CallSite { params, returns, target })
+        Some(CallSite {
+            params,
+            returns,
+            target,
+        })
     }
 
     fn link_lambda(
@@ -247,7 +298,9 @@ impl Loader {
         name: &str,
         interface: ClassId,
     ) -> Option<HandleTarget> {
-        let Constant::MethodType(erased) = pool.constant(*arguments.first()?).ok()? else { return None };
+        let Constant::MethodType(erased) = pool.constant(*arguments.first()?).ok()? else {
+            return None;
+        };
         let MethodHandle { kind, member } = pool.method_handle(*arguments.get(1)?).ok()?;
         if kind.is_field() {
             return None;
@@ -256,8 +309,17 @@ impl Loader {
         let method = self.method_named(named, &member.name, &member.descriptor);
         let name = self.classes.names.intern(name);
         let erased = self.classes.names.intern(&erased);
-        let handle = Handle { kind, method, named };
+        let handle = Handle {
+            kind,
+            method,
+            named,
+        };
         let functional = self.classes.resolve_method(interface, name, erased);
-        Some(HandleTarget::Lambda { interface, name, method: functional, handle })
+        Some(HandleTarget::Lambda {
+            interface,
+            name,
+            method: functional,
+            handle,
+        })
     }
 }

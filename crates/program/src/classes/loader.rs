@@ -8,7 +8,7 @@ use super::table::{ClassKind, Classes, Field, Flags, Method};
 use crate::assumptions::{Assumption, Assumptions};
 use crate::error::LoadError;
 use crate::ids::ClassId;
-use crate::load::{ClassPath, Limits};
+use crate::load::{ClassPath, InputFile, Limits};
 
 /// More supertypes than any real class has: what is deeper is cut, so that hostile chains stay linear.
 const MOST_ANCESTORS: usize = 4096;
@@ -28,12 +28,23 @@ pub struct Loader {
 impl Loader {
     /// A loader with empty tables.
     pub fn new(path: ClassPath, limits: Limits, assumptions: Assumptions) -> Self {
-        Self { classes: Classes::new(), assumptions, path, limits, bytes_read: 0 }
+        Self {
+            classes: Classes::new(),
+            assumptions,
+            path,
+            limits,
+            bytes_read: 0,
+        }
     }
 
     /// Where classes come from.
     pub fn path(&self) -> &ClassPath {
         &self.path
+    }
+
+    /// The id of a class by its internal name, loaded or not.
+    pub fn class_named(&mut self, internal: &str) -> ClassId {
+        self.classes.intern_class(internal)
     }
 
     /// Loads every class of the inputs with its supertypes; gives their ids in a fixed order.
@@ -43,15 +54,16 @@ impl Loader {
             .par_iter()
             .map(|file| {
                 let found = self.path.read_input(file)?;
-                let parsed = ParsedClass::read(found).map_err(|(path, error)| LoadError::BadClass {
-                    path,
-                    offset: error.offset as usize,
-                    reason: error.kind.to_string(),
-                })?;
+                let parsed =
+                    ParsedClass::read(found).map_err(|(path, error)| LoadError::BadClass {
+                        path,
+                        offset: error.offset as usize,
+                        reason: error.kind.to_string(),
+                    })?;
                 Ok((file.expected_name(), parsed))
             })
             .collect();
-        let named_alone: Vec<bool> = files.iter().map(|file| file.is_named_alone()).collect();
+        let named_alone: Vec<bool> = files.iter().map(InputFile::is_named_alone).collect();
         let mut inputs = Vec::new();
         for (result, named_alone) in parsed.into_iter().zip(named_alone) {
             let (expected, parsed): (Option<String>, ParsedClass) = match result {
@@ -59,12 +71,16 @@ impl Loader {
                 // A file the user named must be good; one of many may be bad.
                 Err(error) if named_alone => return Err(error),
                 Err(error) => {
-                    self.assumptions.add(Assumption::UnreadableClass, error.to_string());
+                    self.assumptions
+                        .add(Assumption::UnreadableClass, error.to_string());
                     continue;
                 }
             };
             if expected.is_some_and(|expected| expected != parsed.name) {
-                self.assumptions.add(Assumption::MisnamedClass, parsed.place.display().to_string());
+                self.assumptions.add(
+                    Assumption::MisnamedClass,
+                    parsed.place.display().to_string(),
+                );
             }
             let id = self.classes.intern_class(&parsed.name);
             if self.classes.class(id).kind == ClassKind::Named {
@@ -82,7 +98,10 @@ impl Loader {
 
     /// Sees to it that these classes are loaded with all their supertypes, or known to be missing.
     pub fn load(&mut self, wanted: impl IntoIterator<Item = ClassId>) {
-        let mut wanted: Vec<ClassId> = wanted.into_iter().map(|class| self.element_class(class)).collect();
+        let mut wanted: Vec<ClassId> = wanted
+            .into_iter()
+            .map(|class| self.element_class(class))
+            .collect();
         wanted.retain(|class| self.classes.class(*class).kind == ClassKind::Named);
         wanted.sort_unstable();
         wanted.dedup();
@@ -92,7 +111,10 @@ impl Loader {
 
     /// Loads the supertypes of classes that were just inserted.
     fn complete(&mut self, inserted: &[ClassId]) {
-        let supers = inserted.iter().flat_map(|class| self.direct_supertypes(*class)).collect();
+        let supers = inserted
+            .iter()
+            .flat_map(|class| self.direct_supertypes(*class))
+            .collect();
         let mut fresh = self.load_closure(supers);
         fresh.extend_from_slice(inserted);
         self.link_ancestors(&fresh);
@@ -112,7 +134,9 @@ impl Loader {
             let mut next = Vec::new();
             for (class, result) in wanted.iter().zip(read) {
                 fresh.push(*class);
-                match result.and_then(|parsed| self.account(&parsed).map(|()| parsed).map_err(|_| None)) {
+                match result
+                    .and_then(|parsed| self.account(&parsed).map(|()| parsed).map_err(|_| None))
+                {
                     Ok(parsed) => {
                         self.insert(*class, parsed);
                         next.extend(self.direct_supertypes(*class));
@@ -132,13 +156,21 @@ impl Loader {
     /// Reads one class; the error is `None` if it is nowhere.
     fn read(&self, class: ClassId) -> Result<ParsedClass, Option<String>> {
         let name = self.classes.class_name(class);
-        let found = self.path.find(name).map_err(|error| Some(error.to_string()))?.ok_or(None)?;
+        let found = self
+            .path
+            .find(name)
+            .map_err(|error| Some(error.to_string()))?
+            .ok_or(None)?;
         let parsed = ParsedClass::read(found)
             .map_err(|(place, error)| Some(format!("{}: {error}", place.display())))?;
         if parsed.name == name {
             Ok(parsed)
         } else {
-            Err(Some(format!("{} holds a class named {}", parsed.place.display(), parsed.name)))
+            Err(Some(format!(
+                "{} holds a class named {}",
+                parsed.place.display(),
+                parsed.name
+            )))
         }
     }
 
@@ -155,15 +187,27 @@ impl Loader {
     }
 
     fn insert(&mut self, id: ClassId, parsed: ParsedClass) {
-        let superclass = parsed.superclass.as_deref().map(|name| self.classes.intern_class(name));
-        let interfaces = parsed.interfaces.iter().map(|name| self.classes.intern_class(name)).collect();
-        let source_file = parsed.source_file.as_deref().map(|name| self.classes.names.intern(name));
+        let superclass = parsed
+            .superclass
+            .as_deref()
+            .map(|name| self.classes.intern_class(name));
+        let interfaces = parsed
+            .interfaces
+            .iter()
+            .map(|name| self.classes.intern_class(name))
+            .collect();
+        let source_file = parsed
+            .source_file
+            .as_deref()
+            .map(|name| self.classes.names.intern(name));
         let object = self.classes.well_known.object;
-        let class = &mut self.classes.classes[id.index()];
+        let class = &mut self.classes.table[id.index()];
         class.kind = ClassKind::Loaded;
         class.origin = parsed.origin;
         class.flags = Flags(parsed.access);
-        class.superclass = superclass.or((id != object).then_some(object)).filter(|superclass| *superclass != id);
+        class.superclass = superclass
+            .or((id != object).then_some(object))
+            .filter(|superclass| *superclass != id);
         class.interfaces = interfaces;
         class.generic = parsed.generic;
         class.source_file = source_file;
@@ -174,7 +218,14 @@ impl Loader {
             let name = self.classes.names.intern(&field.name);
             let descriptor = self.classes.names.intern(&field.descriptor);
             let flags = Flags(field.access);
-            self.classes.add_field(Field { class: id, name, descriptor, flags, ty, missing: false });
+            self.classes.add_field(Field {
+                class: id,
+                name,
+                descriptor,
+                flags,
+                ty,
+                missing: false,
+            });
         }
         for (position, method) in parsed.methods.iter().enumerate() {
             let (params, returns) = self.classes.method_type(&method.descriptor);
@@ -196,7 +247,7 @@ impl Loader {
 
     fn miss(&mut self, id: ClassId) {
         let object = self.classes.well_known.object;
-        let class = &mut self.classes.classes[id.index()];
+        let class = &mut self.classes.table[id.index()];
         class.kind = ClassKind::Missing;
         class.superclass = (id != object).then_some(object);
         let name = self.classes.class_name(id).to_owned();
@@ -212,7 +263,12 @@ impl Loader {
 
     fn direct_supertypes(&self, class: ClassId) -> Vec<ClassId> {
         let class = self.classes.class(class);
-        class.superclass.iter().chain(&class.interfaces).copied().collect()
+        class
+            .superclass
+            .iter()
+            .chain(&class.interfaces)
+            .copied()
+            .collect()
     }
 
     /// Computes the ancestors of new classes, supertypes first, and cuts cycles.
@@ -222,7 +278,8 @@ impl Loader {
             Open,
             Done,
         }
-        let mut states: FxHashMap<ClassId, Option<State>> = fresh.iter().map(|class| (*class, None)).collect();
+        let mut states: FxHashMap<ClassId, Option<State>> =
+            fresh.iter().map(|class| (*class, None)).collect();
         // Iterative, since hostile hierarchies are deeper than the call stack.
         for start in fresh {
             let mut stack = vec![*start];
@@ -263,13 +320,13 @@ impl Loader {
         }
         ancestors.sort_unstable();
         ancestors.dedup();
-        self.classes.classes[class.index()].ancestors = ancestors.into();
+        self.classes.table[class.index()].ancestors = ancestors.into();
     }
 
     /// Takes away the link from a class to a supertype that is its own subtype.
     fn cut(&mut self, class: ClassId, above: ClassId) {
         let object = self.classes.well_known.object;
-        let entry = &mut self.classes.classes[class.index()];
+        let entry = &mut self.classes.table[class.index()];
         entry.interfaces.retain(|interface| *interface != above);
         if entry.superclass == Some(above) {
             entry.superclass = (class != object && above != object).then_some(object);

@@ -13,4 +13,3 @@ pub use link::{CallSite, Handle, HandleTarget, Link, Links};
 pub use loader::Loader;
 pub use names::Names;
 pub use table::{Class, ClassKind, Classes, Field, Flags, Method, Type, WellKnown};
-

@@ -177,7 +177,11 @@ impl Type {
 
     /// The class of a reference type.
     pub fn class(self) -> Option<ClassId> {
-        if let Type::Ref(class) = self { Some(class) } else { None }
+        if let Type::Ref(class) = self {
+            Some(class)
+        } else {
+            None
+        }
     }
 
     /// Whether this is a reference, null included.
@@ -207,7 +211,7 @@ pub struct Classes {
     pub well_known: WellKnown,
     /// Names and descriptors.
     pub names: Names,
-    pub(crate) classes: Vec<Class>,
+    pub(crate) table: Vec<Class>,
     pub(crate) fields: Vec<Field>,
     pub(crate) methods: Vec<Method>,
     pub(crate) by_name: FxHashMap<Symbol, ClassId>,
@@ -230,7 +234,7 @@ impl Classes {
                 primitive_arrays: [none; 8],
             },
             names: Names::default(),
-            classes: Vec::new(),
+            table: Vec::new(),
             fields: Vec::new(),
             methods: Vec::new(),
             by_name: FxHashMap::default(),
@@ -244,14 +248,15 @@ impl Classes {
             throwable: classes.intern_class("java/lang/Throwable"),
             method_handle: classes.intern_class("java/lang/invoke/MethodHandle"),
             method_type: classes.intern_class("java/lang/invoke/MethodType"),
-            primitive_arrays: ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"].map(|name| classes.intern_class(name)),
+            primitive_arrays: ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"]
+                .map(|name| classes.intern_class(name)),
         };
         classes
     }
 
     /// A class by its id.
     pub fn class(&self, id: ClassId) -> &Class {
-        &self.classes[id.index()]
+        &self.table[id.index()]
     }
 
     /// A field by its id.
@@ -266,7 +271,7 @@ impl Classes {
 
     /// All classes met, in the order they were met.
     pub fn class_ids(&self) -> impl Iterator<Item = ClassId> + use<> {
-        (0..self.classes.len()).map(ClassId::new)
+        (0..self.table.len()).map(ClassId::new)
     }
 
     /// How many methods were met.
@@ -285,7 +290,12 @@ impl Classes {
     }
 
     /// The method a class itself declares.
-    pub fn declared_method(&self, class: ClassId, name: &str, descriptor: &str) -> Option<MethodId> {
+    pub fn declared_method(
+        &self,
+        class: ClassId,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<MethodId> {
         let key = (class, self.names.find(name)?, self.names.find(descriptor)?);
         self.method_index.get(&key).copied()
     }
@@ -293,13 +303,25 @@ impl Classes {
     /// The field a class itself declares, by name alone.
     pub fn declared_field(&self, class: ClassId, name: &str) -> Option<FieldId> {
         let symbol = self.names.find(name)?;
-        self.class(class).fields.iter().copied().find(|field| self.field(*field).name == symbol)
+        self.class(class)
+            .fields
+            .iter()
+            .copied()
+            .find(|field| self.field(*field).name == symbol)
     }
 
     /// The methods a class declares under a name.
-    pub fn methods_named<'a>(&'a self, class: ClassId, name: &str) -> impl Iterator<Item = MethodId> + 'a {
+    pub fn methods_named<'a>(
+        &'a self,
+        class: ClassId,
+        name: &str,
+    ) -> impl Iterator<Item = MethodId> + 'a {
         let symbol = self.names.find(name);
-        self.class(class).methods.iter().copied().filter(move |method| Some(self.method(*method).name) == symbol)
+        self.class(class)
+            .methods
+            .iter()
+            .copied()
+            .filter(move |method| Some(self.method(*method).name) == symbol)
     }
 
     /// The internal name of a class.
@@ -325,12 +347,20 @@ impl Classes {
     /// `p/C.name(descriptor)`, as messages name a method.
     pub fn describe_method(&self, id: MethodId) -> String {
         let class = self.class_name(self.method(id).class);
-        format!("{class}.{}{}", self.method_name(id), self.method_descriptor(id))
+        format!(
+            "{class}.{}{}",
+            self.method_name(id),
+            self.method_descriptor(id)
+        )
     }
 
     /// `p/C.name`, as messages name a field.
     pub fn describe_field(&self, id: FieldId) -> String {
-        format!("{}.{}", self.class_name(self.field(id).class), self.field_name(id))
+        format!(
+            "{}.{}",
+            self.class_name(self.field(id).class),
+            self.field_name(id)
+        )
     }
 
     /// Whether a method is a constructor.
@@ -351,7 +381,9 @@ impl Classes {
 
     /// The package of a class, as a prefix of its internal name.
     pub fn package(&self, id: ClassId) -> &str {
-        self.class_name(id).rsplit_once('/').map_or("", |(package, _)| package)
+        self.class_name(id)
+            .rsplit_once('/')
+            .map_or("", |(package, _)| package)
     }
 
     /// The id of a class by its internal name or array descriptor, new if it was not met before.
@@ -366,9 +398,9 @@ impl Classes {
         } else {
             ClassKind::Named
         };
-        let id = ClassId::new(self.classes.len());
+        let id = ClassId::new(self.table.len());
         self.by_name.insert(symbol, id);
-        self.classes.push(Class {
+        self.table.push(Class {
             name: symbol,
             kind,
             origin: Origin::ClassPath,
@@ -390,16 +422,20 @@ impl Classes {
     pub(crate) fn add_field(&mut self, field: Field) -> FieldId {
         let id = FieldId::new(self.fields.len());
         // A second field of one name and type is malformed; the first stands.
-        self.field_index.entry((field.class, field.name, field.descriptor)).or_insert(id);
-        self.classes[field.class.index()].fields.push(id);
+        self.field_index
+            .entry((field.class, field.name, field.descriptor))
+            .or_insert(id);
+        self.table[field.class.index()].fields.push(id);
         self.fields.push(field);
         id
     }
 
     pub(crate) fn add_method(&mut self, method: Method) -> MethodId {
         let id = MethodId::new(self.methods.len());
-        self.method_index.entry((method.class, method.name, method.descriptor)).or_insert(id);
-        self.classes[method.class.index()].methods.push(id);
+        self.method_index
+            .entry((method.class, method.name, method.descriptor))
+            .or_insert(id);
+        self.table[method.class.index()].methods.push(id);
         self.methods.push(method);
         id
     }
