@@ -14,7 +14,15 @@ fn load() -> Loader {
     let mut assumptions = Assumptions::default();
     let inputs = [PathBuf::from(fixtures())];
     let limits = Limits::default();
-    let path = ClassPath::open(&inputs, &[], &JdkChoice::Discover, None, limits, &mut assumptions).unwrap();
+    let path = ClassPath::open(
+        &inputs,
+        &[],
+        &JdkChoice::Discover,
+        None,
+        limits,
+        &mut assumptions,
+    )
+    .unwrap();
     let mut loader = Loader::new(path, limits, assumptions);
     let classes = loader.load_inputs().unwrap();
     loader.link(&classes);
@@ -43,15 +51,29 @@ fn check(classes: &Classes, body: &Body) {
     for id in body.block_ids() {
         let block = body.block(id);
         for phi in &block.phis {
-            assert_eq!(phi.inputs.len(), block.preds.len(), "{name}: a phi has an input per predecessor");
-            assert_eq!(body.value(phi.result).def, Def::Phi(id), "{name}: a phi defines its result");
+            assert_eq!(
+                phi.inputs.len(),
+                block.preds.len(),
+                "{name}: a phi has an input per predecessor"
+            );
+            assert_eq!(
+                body.value(phi.result).def,
+                Def::Phi(id),
+                "{name}: a phi defines its result"
+            );
             for (input, pred) in phi.inputs.iter().zip(&block.preds) {
-                assert!(dominates(definition_block(*input), *pred), "{name}: phi input reaches its edge");
+                assert!(
+                    dominates(definition_block(*input), *pred),
+                    "{name}: phi input reaches its edge"
+                );
                 let (from, to) = (body.ty(*input), body.ty(phi.result));
                 match (from, to) {
                     (Type::Ref(from), Type::Ref(to)) => {
                         let interface = classes.class(to).flags.is_interface();
-                        assert!(interface || classes.is_subtype(from, to), "{name}: phi type");
+                        assert!(
+                            interface || classes.is_subtype(from, to),
+                            "{name}: phi type"
+                        );
                     }
                     (Type::Null, Type::Ref(_)) => {}
                     _ => assert_eq!(from, to, "{name}: phi type"),
@@ -69,14 +91,29 @@ fn check(classes: &Classes, body: &Body) {
                     Def::Instr(def) if at == id => def < instr,
                     _ => dominates(at, id),
                 };
-                assert!(earlier, "{name}: {operand:?} is defined before {:?}", data.op);
+                assert!(
+                    earlier,
+                    "{name}: {operand:?} is defined before {:?}",
+                    data.op
+                );
             });
         }
-        for succ in block.succs.iter().copied().chain(block.handlers.iter().map(|handler| handler.block)) {
-            assert!(body.block(succ).preds.contains(&id), "{name}: successor knows its predecessor");
+        for succ in block
+            .succs
+            .iter()
+            .copied()
+            .chain(block.handlers.iter().map(|handler| handler.block))
+        {
+            assert!(
+                body.block(succ).preds.contains(&id),
+                "{name}: successor knows its predecessor"
+            );
         }
         for handler in &block.handlers {
-            assert!(matches!(body.instr(body.block(handler.block).first).op, Op::Catch), "{name}: handler catches");
+            assert!(
+                matches!(body.instr(body.block(handler.block).first).op, Op::Catch),
+                "{name}: handler catches"
+            );
         }
     }
 }
@@ -92,7 +129,9 @@ fn dominators(body: &Body) -> Vec<Vec<bool>> {
         for index in 1..count {
             let mut set = vec![true; count];
             for pred in &body.blocks[index].preds {
-                set.iter_mut().zip(&sets[pred.index()]).for_each(|(mine, theirs)| *mine &= theirs);
+                set.iter_mut()
+                    .zip(&sets[pred.index()])
+                    .for_each(|(mine, theirs)| *mine &= theirs);
             }
             set[index] = true;
             changed |= set != sets[index];
@@ -111,7 +150,13 @@ fn class_of(loader: &Loader, ty: Type) -> String {
 fn returned(body: &Body) -> Vec<ValueId> {
     body.instrs
         .iter()
-        .filter_map(|instr| if let Op::Return { value } = instr.op { value } else { None })
+        .filter_map(|instr| {
+            if let Op::Return { value } = instr.op {
+                value
+            } else {
+                None
+            }
+        })
         .collect()
 }
 
@@ -120,7 +165,9 @@ fn a_branch_joins_in_one_phi_of_the_two_values() {
     let loader = load();
     let body = body(&loader, "fixtures/Shapes", "choose");
     let result = returned(&body)[0];
-    let Def::Phi(block) = body.value(result).def else { panic!("not a phi") };
+    let Def::Phi(block) = body.value(result).def else {
+        panic!("not a phi")
+    };
     assert_eq!(body.block(block).phis.len(), 1);
     let mut inputs = body.block(block).phis[0].inputs.clone();
     inputs.sort_unstable();
@@ -134,7 +181,11 @@ fn a_loop_is_marked_and_carries_its_variables() {
     let body = body(&loader, "fixtures/Shapes", "loop");
     assert!(body.blocks.iter().any(|block| block.in_loop));
     assert!(!body.blocks[0].in_loop);
-    let header = body.blocks.iter().find(|block| block.phis.len() == 2).expect("sum and index meet at the header");
+    let header = body
+        .blocks
+        .iter()
+        .find(|block| block.phis.len() == 2)
+        .expect("sum and index meet at the header");
     assert!(header.in_loop);
 }
 
@@ -149,9 +200,16 @@ fn handlers_see_the_variables_of_each_throwing_point() {
         .flat_map(|block| &block.handlers)
         .find(|handler| handler.catches.is_some())
         .expect("a typed handler");
-    assert_eq!(class_of(&loader, Type::Ref(handler.catches.unwrap())), "java/lang/NullPointerException");
+    assert_eq!(
+        class_of(&loader, Type::Ref(handler.catches.unwrap())),
+        "java/lang/NullPointerException"
+    );
     let block = body.block(handler.block);
-    let phi = block.phis.iter().find(|phi| phi.inputs.len() == 2).expect("two states reach the handler");
+    let phi = block
+        .phis
+        .iter()
+        .find(|phi| phi.inputs.len() == 2)
+        .expect("two states reach the handler");
     let mut kinds: Vec<&str> = phi
         .inputs
         .iter()
@@ -164,7 +222,11 @@ fn handlers_see_the_variables_of_each_throwing_point() {
     kinds.sort_unstable();
     assert_eq!(kinds, ["call", "none"]);
     // The finally block stands three times: normal, after the catch, and for everything else.
-    let increments = body.instrs.iter().filter(|instr| matches!(instr.op, Op::PutField { .. })).count();
+    let increments = body
+        .instrs
+        .iter()
+        .filter(|instr| matches!(instr.op, Op::PutField { .. }))
+        .count();
     assert_eq!(increments, 3);
 }
 
@@ -172,7 +234,10 @@ fn handlers_see_the_variables_of_each_throwing_point() {
 fn phis_have_the_least_common_superclass() {
     let loader = load();
     let merged = body(&loader, "fixtures/Shapes", "merge");
-    assert_eq!(class_of(&loader, merged.ty(returned(&merged)[0])), "java/lang/Number");
+    assert_eq!(
+        class_of(&loader, merged.ty(returned(&merged)[0])),
+        "java/lang/Number"
+    );
     let grid = body(&loader, "fixtures/Shapes", "grid");
     let loads: Vec<String> = grid
         .instrs
@@ -180,18 +245,35 @@ fn phis_have_the_least_common_superclass() {
         .filter(|instr| matches!(instr.op, Op::ArrayLoad { .. }))
         .map(|instr| class_of(&loader, grid.ty(instr.result.unwrap())))
         .collect();
-    assert_eq!(loads, ["[Ljava/lang/Object;", "[Ljava/lang/Object;", "java/lang/Object"]);
-    assert_eq!(class_of(&loader, grid.ty(returned(&grid)[0])), "[[Ljava/lang/Object;");
+    assert_eq!(
+        loads,
+        [
+            "[Ljava/lang/Object;",
+            "[Ljava/lang/Object;",
+            "java/lang/Object"
+        ]
+    );
+    assert_eq!(
+        class_of(&loader, grid.ty(returned(&grid)[0])),
+        "[[Ljava/lang/Object;"
+    );
 }
 
 #[test]
 fn wide_values_are_one_value_each() {
     let loader = load();
     let body = body(&loader, "fixtures/Shapes", "wide");
-    let types: Vec<Type> = body.params[1..].iter().map(|param| body.ty(*param)).collect();
+    let types: Vec<Type> = body.params[1..]
+        .iter()
+        .map(|param| body.ty(*param))
+        .collect();
     assert_eq!(types, [Type::Long, Type::Double, Type::Int]);
     assert_eq!(body.ty(returned(&body)[0]), Type::Long);
-    assert!(body.instrs.iter().any(|instr| matches!(instr.op, Op::PutStatic { .. })));
+    assert!(
+        body.instrs
+            .iter()
+            .any(|instr| matches!(instr.op, Op::PutStatic { .. }))
+    );
 }
 
 #[test]
@@ -202,28 +284,59 @@ fn lambdas_and_method_references_are_objects_with_a_body() {
     let (lambda, args) = capture
         .instrs
         .iter()
-        .find_map(|instr| if let Op::Lambda { lambda, args } = &instr.op { Some((lambda, args)) } else { None })
+        .find_map(|instr| {
+            if let Op::Lambda { lambda, args } = &instr.op {
+                Some((lambda, args))
+            } else {
+                None
+            }
+        })
         .unwrap();
-    assert_eq!(classes.class_name(lambda.interface), "java/util/function/IntSupplier");
+    assert_eq!(
+        classes.class_name(lambda.interface),
+        "java/util/function/IntSupplier"
+    );
     assert_eq!(classes.method_name(lambda.method.unwrap()), "getAsInt");
-    assert!(classes.method_name(lambda.handle.method).starts_with("lambda$capture"));
+    assert!(
+        classes
+            .method_name(lambda.handle.method)
+            .starts_with("lambda$capture")
+    );
     assert_eq!(args.as_slice(), &capture.params[..2]);
     let reference = body(&loader, "fixtures/Shapes", "reference");
     let target = reference
         .instrs
         .iter()
-        .find_map(|instr| if let Op::Lambda { lambda, .. } = &instr.op { Some(lambda.handle.method) } else { None })
+        .find_map(|instr| {
+            if let Op::Lambda { lambda, .. } = &instr.op {
+                Some(lambda.handle.method)
+            } else {
+                None
+            }
+        })
         .unwrap();
-    assert_eq!(classes.describe_method(target), "java/lang/Integer.parseInt(Ljava/lang/String;)I");
+    assert_eq!(
+        classes.describe_method(target),
+        "java/lang/Integer.parseInt(Ljava/lang/String;)I"
+    );
     let recover = body(&loader, "fixtures/Shapes", "recover");
-    assert!(recover.instrs.iter().any(|instr| matches!(instr.op, Op::Concat { .. })));
+    assert!(
+        recover
+            .instrs
+            .iter()
+            .any(|instr| matches!(instr.op, Op::Concat { .. }))
+    );
 }
 
 #[test]
 fn instructions_know_their_source_lines() {
     let loader = load();
     let source = include_str!("fixtures/Shapes.java");
-    let line = source.lines().position(|line| line.contains("result = text.trim()")).unwrap() + 1;
+    let line = source
+        .lines()
+        .position(|line| line.contains("result = text.trim()"))
+        .unwrap()
+        + 1;
     let body = body(&loader, "fixtures/Shapes", "recover");
     let call = body
         .instrs
@@ -241,21 +354,45 @@ fn selection_follows_the_jvm() {
     let loader = load();
     let classes = &loader.classes;
     let class = |name: &str| classes.find(&format!("fixtures/Shapes${name}")).unwrap();
-    let method = |class: ClassId, name: &str| -> MethodId { classes.methods_named(class, name).next().unwrap() };
+    let method = |class: ClassId, name: &str| -> MethodId {
+        classes.methods_named(class, name).next().unwrap()
+    };
     let named = method(class("Named"), "name");
     let select = |receiver: ClassId, target: MethodId| classes.select(receiver, target);
-    assert_eq!(select(class("Base"), named), Some(named), "the default method is inherited");
+    assert_eq!(
+        select(class("Base"), named),
+        Some(named),
+        "the default method is inherited"
+    );
     let titled = method(class("Titled"), "name");
-    assert_eq!(select(class("Derived"), named), Some(titled), "the more specific default wins");
+    assert_eq!(
+        select(class("Derived"), named),
+        Some(titled),
+        "the more specific default wins"
+    );
     let hidden = method(class("Base"), "hidden");
-    assert_eq!(select(class("Derived"), hidden), Some(method(class("Derived"), "hidden")));
+    assert_eq!(
+        select(class("Derived"), hidden),
+        Some(method(class("Derived"), "hidden"))
+    );
     let step = method(class("Partial"), "step");
-    assert_eq!(select(class("Partial"), step), None, "an abstract method cannot run");
-    assert_eq!(select(class("Whole"), step), Some(method(class("Whole"), "step")));
+    assert_eq!(
+        select(class("Partial"), step),
+        None,
+        "an abstract method cannot run"
+    );
+    assert_eq!(
+        select(class("Whole"), step),
+        Some(method(class("Whole"), "step"))
+    );
     let object = classes.well_known.object;
     let hash = method(object, "hashCode");
     assert_eq!(select(class("Whole"), hash), Some(hash));
-    assert_eq!(select(classes.well_known.primitive_arrays[0], hash), Some(hash), "arrays are Objects");
+    assert_eq!(
+        select(classes.well_known.primitive_arrays[0], hash),
+        Some(hash),
+        "arrays are Objects"
+    );
     assert!(classes.is_subtype(class("Derived"), class("Named")));
     assert!(!classes.is_subtype(class("Base"), class("Titled")));
 }

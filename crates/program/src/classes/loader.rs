@@ -8,7 +8,7 @@ use super::table::{ClassKind, Classes, Field, Flags, Method};
 use crate::assumptions::{Assumption, Assumptions};
 use crate::error::LoadError;
 use crate::ids::ClassId;
-use crate::load::{ClassPath, InputFile, Limits};
+use crate::load::{ClassPath, InputFile, Limits, Origin};
 
 /// More supertypes than any real class has: what is deeper is cut, so that hostile chains stay linear.
 const MOST_ANCESTORS: usize = 4096;
@@ -94,6 +94,25 @@ impl Loader {
         }
         self.complete(&inputs);
         Ok(inputs)
+    }
+
+    /// Loads a class by the name a user writes, with dots or slashes.
+    pub fn load_named(&mut self, name: &str) -> Result<ClassId, LoadError> {
+        let class = self.classes.intern_class(&name.replace('.', "/"));
+        self.load([class]);
+        match self.classes.class(class).kind {
+            ClassKind::Loaded => Ok(class),
+            _ => Err(LoadError::ClassNotFound {
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    /// As [`Self::load_named`], and the class is analyzed.
+    pub fn load_as_input(&mut self, name: &str) -> Result<ClassId, LoadError> {
+        let class = self.load_named(name)?;
+        self.classes.table[class.index()].origin = Origin::Input;
+        Ok(class)
     }
 
     /// Sees to it that these classes are loaded with all their supertypes, or known to be missing.
@@ -210,6 +229,7 @@ impl Loader {
             .filter(|superclass| *superclass != id);
         class.interfaces = interfaces;
         class.generic = parsed.generic;
+        class.nameable = parsed.nameable;
         class.source_file = source_file;
         class.place = parsed.place;
         class.bytes = parsed.bytes;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use untorn_classfile::read::Access;
 use untorn_classfile::{ClassFile, Error};
 
 use crate::load::{Found, Origin};
@@ -17,6 +18,7 @@ pub struct ParsedClass {
     pub fields: Vec<ParsedMember>,
     pub methods: Vec<ParsedMember>,
     pub generic: bool,
+    pub nameable: bool,
     pub source_file: Option<String>,
     pub origin: Origin,
     pub place: PathBuf,
@@ -77,7 +79,14 @@ impl ParsedClass {
         // Debug attributes that do not parse cost their information, not the class.
         let signature = file.attributes.signature(&file.pool).ok().flatten();
         let source_file = file.attributes.source_file(&file.pool).ok().flatten();
+        let inner = file
+            .attributes
+            .inner_classes(&file.pool)
+            .unwrap_or_default();
+        let own = inner.iter().find(|inner| inner.class == file.name);
+        let hidden = own.is_some_and(|own| own.outer.is_none() || own.access.has(Access::PRIVATE));
         Ok(Self {
+            nameable: !hidden && !file.access.has(Access::SYNTHETIC),
             name: file.name.to_string(),
             superclass: file.super_name.as_deref().map(str::to_owned),
             interfaces: file

@@ -98,6 +98,8 @@ pub struct Class {
     pub methods: Vec<MethodId>,
     /// Whether it declares type parameters.
     pub generic: bool,
+    /// Whether code outside its source file can name it: not anonymous, local, private or synthetic.
+    pub nameable: bool,
     /// The name of its source file.
     pub source_file: Option<Symbol>,
     /// Where its class file was.
@@ -410,6 +412,7 @@ impl Classes {
             fields: Vec::new(),
             methods: Vec::new(),
             generic: false,
+            nameable: true,
             source_file: None,
             place: PathBuf::new(),
             bytes: Arc::from([]),
