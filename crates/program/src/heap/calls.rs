@@ -98,15 +98,11 @@ impl Solver<'_> {
             self.call_lambda(call, handle, object, args, depth);
             return;
         }
-        let key = (class, method);
-        let selected = match self.selected.get(&key) {
-            Some(selected) => *selected,
-            None => {
-                let selected = self.classes().select(class, method);
-                self.selected.insert(key, selected);
-                selected
-            }
-        };
+        let classes = &self.loader.classes;
+        let selected = *self
+            .selected
+            .entry((class, method))
+            .or_insert_with(|| classes.select(class, method));
         if selected.is_none() {
             let declaring = self.classes().method(method).class;
             if self.classes().class(declaring).origin != Origin::Jdk {
@@ -249,7 +245,7 @@ impl Solver<'_> {
             None => {
                 let inherits = matches!(caller_context, Context::Object(_)) && {
                     let caller_class = self.classes().method(caller_method).class;
-                    !opaque && self.is_container(caller_class)
+                    self.is_container(caller_class)
                 };
                 if inherits {
                     caller_context

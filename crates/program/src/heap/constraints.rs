@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::calls::{Call, Target};
+use super::graph::Var;
 use super::objects::{Context, ObjectKind};
 use super::result::HeapField;
 use super::solver::{Solver, Use};
 use crate::assumptions::Assumption;
 use crate::classes::{ClassKind, Type};
-use crate::ids::{ClassId, InstrId, NodeId};
+use crate::ids::{ClassId, InstrId, MethodId, NodeId, ObjectId, ValueId};
 use crate::ir::{Const, InvokeKind, Op};
 
 impl Solver<'_> {
@@ -46,7 +47,7 @@ impl Solver<'_> {
         node: NodeId,
         id: InstrId,
         op: &Op,
-        result: Option<super::graph::Var>,
+        result: Option<Var>,
         ty: Option<Type>,
     ) {
         let (method, context) = (
@@ -87,6 +88,9 @@ impl Solver<'_> {
             Op::NewArray { class, lengths } => {
                 if let Some(result) = result {
                     let outer = self.new_array(node, id, *class, lengths.len());
+                    if self.is_zero(node, lengths) {
+                        self.empty_arrays.insert(outer);
+                    }
                     self.graph.add_object(result, outer);
                 }
             }
@@ -233,7 +237,7 @@ impl Solver<'_> {
         }
     }
 
-    fn invoke(&mut self, kind: InvokeKind, method: crate::ids::MethodId, mut call: Call) {
+    fn invoke(&mut self, kind: InvokeKind, method: MethodId, mut call: Call) {
         let receiver = call.args.first().copied().flatten();
         match kind {
             InvokeKind::Static => self.call_static(&call, method),
@@ -251,6 +255,17 @@ impl Solver<'_> {
         }
     }
 
+    fn is_zero(&self, node: NodeId, lengths: &[ValueId]) -> bool {
+        let built = self.nodes[node.index()].built.as_ref();
+        let (Some(built), [length]) = (built, lengths) else {
+            return false;
+        };
+        matches!(
+            built.body.defining(*length).map(|instr| &instr.op),
+            Some(Op::Const(Const::Int(0)))
+        )
+    }
+
     /// The arrays that an instruction allocates, one inside the other; gives the outermost.
     fn new_array(
         &mut self,
@@ -258,7 +273,7 @@ impl Solver<'_> {
         instr: InstrId,
         class: ClassId,
         dimensions: usize,
-    ) -> crate::ids::ObjectId {
+    ) -> ObjectId {
         let (method, context) = (
             self.nodes[node.index()].method,
             self.nodes[node.index()].context,

@@ -65,12 +65,12 @@ impl Solver<'_> {
             working.params,
             working.result,
         );
+        let has_receiver = !self.classes().method(method).flags.is_static();
         let bag = match context {
-            Context::Object(object) => self.field_var(object, HeapField::Content),
+            Context::Object(object) if has_receiver => self.field_var(object, HeapField::Content),
             _ => self.graph.variables(1),
         };
         let info = self.classes().method(method);
-        let has_receiver = !info.flags.is_static();
         let receiver = has_receiver.then_some(Type::Ref(info.class));
         let types = receiver
             .into_iter()
@@ -210,11 +210,14 @@ impl Solver<'_> {
 
     /// Without a model, every functional argument may be called.
     fn assumed_callbacks(&mut self, opaque: &mut Opaque) {
+        let constructor = self.classes().is_constructor(opaque.method);
         for position in usize::from(opaque.has_receiver)..opaque.types.len() {
             let Type::Ref(class) = opaque.types[position] else {
                 continue;
             };
-            if let Some(method) = self.functional_method(class) {
+            if let Some(method) = self.functional_method(class)
+                && !(constructor && self.library.is_task(self.classes(), class))
+            {
                 self.callback(opaque, opaque.param(position), method, None);
             }
         }

@@ -107,6 +107,8 @@ pub struct Solver<'a> {
     pub spawns: FxHashSet<Spawn>,
     pub roots: Vec<Root>,
     initialized: FxHashSet<ClassId>,
+    /// Arrays of length zero: the empty table that all empty lists share must not mix their elements.
+    pub empty_arrays: FxHashSet<ObjectId>,
     entered: FxHashMap<ClassId, bool>,
     containers: FxHashMap<ClassId, bool>,
     merged: FxHashMap<ClassId, bool>,
@@ -134,6 +136,7 @@ impl<'a> Solver<'a> {
             spawns: FxHashSet::default(),
             roots: Vec::new(),
             initialized: FxHashSet::default(),
+            empty_arrays: FxHashSet::default(),
             entered: FxHashMap::default(),
             containers: FxHashMap::default(),
             merged: FxHashMap::default(),
@@ -175,6 +178,14 @@ impl<'a> Solver<'a> {
     fn apply(&mut self, action: &Use, object: ObjectId) {
         match action {
             Use::Load {
+                field: HeapField::Elements,
+                ..
+            }
+            | Use::Store {
+                field: HeapField::Elements,
+                ..
+            } if self.empty_arrays.contains(&object) => {}
+            Use::Load {
                 field,
                 into,
                 filter,
@@ -193,10 +204,10 @@ impl<'a> Solver<'a> {
     /// Registers what is to be done for each object of a variable, and does it for those present.
     pub fn on_objects(&mut self, var: Var, action: Use) {
         let id = self.uses.len() as UseId;
-        self.uses.push(action.clone());
         let present = self.graph.add_use(var, id);
-        for object in present.iter() {
-            self.apply(&action, object);
+        self.uses.push(action);
+        if !present.is_empty() {
+            self.apply_all(&SmallVec::from_slice(&[id]), &present);
         }
     }
 

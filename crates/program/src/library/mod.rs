@@ -91,8 +91,16 @@ impl Library {
         }
     }
 
-    /// Whether a class is analyzed once per receiver object.
+    /// Whether a class is analyzed once per receiver object: containers, wrappers, threads and tasks.
     pub fn is_container(&self, classes: &Classes, class: ClassId) -> bool {
-        self.scope.is_container(classes.class_name(class))
+        self.scope.is_container(classes.class_name(class)) || self.is_task(classes, class)
+    }
+
+    /// Whether threads and executors run instances of a class.
+    pub fn is_task(&self, classes: &Classes, class: ClassId) -> bool {
+        classes
+            .supertypes(class)
+            .iter()
+            .any(|above| self.scope.is_task(classes.class_name(*above)))
     }
 }

@@ -16,6 +16,7 @@ pub struct Scope {
     reflection: Vec<String>,
     io: Vec<String>,
     thread_local: Vec<String>,
+    tasks: Vec<String>,
 }
 
 impl Scope {
@@ -59,6 +60,11 @@ impl Scope {
                 .rsplit_once('.')
                 .is_some_and(|(owner, name)| owner == class && (name == "*" || name == method))
         })
+    }
+
+    /// Whether threads and executors run instances of this very class.
+    pub fn is_task(&self, class: &str) -> bool {
+        self.tasks.iter().any(|name| name == class)
     }
 
     /// Whether what an instance holds belongs to one thread at a time.

@@ -2,6 +2,7 @@
 //!
 //! An object *escapes* if it is reachable from a static field, from the object of a started thread or task, or, in library mode, from an instance that clients share or pass.
 //! It is *shared* if it escapes and at least two threads may access it, a thread that exists many times counting twice.
+//! A thread accesses what its methods may access, as far as it can get hold of it: what it allocates or is given, and what that leads to.
 //! Accesses through `this` in constructors do not count, nor do class initializers.
 //! An object that an instance of a thread allocated itself, and that nothing outside that instance leads to, counts once even for a thread that exists many times; so does the thread's own object.
 //! What a thread-local variable holds does not escape through it.
@@ -38,7 +39,10 @@ impl Sharing {
         };
         let statics: ObjectSet = finder.statics();
         let escaped = finder.closure(finder.escape_roots(&statics));
-        let accessed = finder.accesses();
+        let mut accessed = finder.accesses();
+        for (id, own) in threads.ids().zip(&mut accessed) {
+            *own = own.intersection(&finder.accessible(id, &statics));
+        }
         let mut twice = ObjectSet::default();
         let mut seen = ObjectSet::default();
         for id in threads.ids() {
@@ -139,6 +143,51 @@ impl Finder<'_> {
         reached
     }
 
+    /// The objects a thread can get hold of: what it allocates or is given, statics, and all they lead to.
+    ///
+    /// Methods without a context see every receiver of every thread; this takes the others away again.
+    fn accessible(&self, id: ThreadId, statics: &ObjectSet) -> ObjectSet {
+        let mut roots = statics.clone();
+        if let ThreadKind::Started(task) = self.threads.thread(id).kind {
+            roots.insert(task);
+        }
+        for object in self.heap.object_ids() {
+            let may_hold = match self.heap.object(object).kind {
+                ObjectKind::Allocated { .. } | ObjectKind::Lambda { .. } => self
+                    .allocators(object)
+                    .iter()
+                    .any(|node| self.threads.runs(id, *node)),
+                _ => true,
+            };
+            if may_hold {
+                roots.insert(object);
+            }
+        }
+        self.closure(roots)
+    }
+
+    /// The nodes that may allocate an object.
+    fn allocators(&self, object: ObjectId) -> Vec<NodeId> {
+        let (ObjectKind::Allocated { method, .. }
+        | ObjectKind::Lambda { method, .. }
+        | ObjectKind::Returned(method)) = self.heap.object(object).kind
+        else {
+            return Vec::new();
+        };
+        let context = self.heap.object(object).context;
+        let nodes = self.heap.nodes_of(method);
+        let mut relevant = nodes
+            .iter()
+            .filter(|node| self.heap.node(**node).context == context)
+            .peekable();
+        // A bounded context names no node of its own: then any node may have allocated it.
+        if relevant.peek().is_some() {
+            relevant.copied().collect()
+        } else {
+            nodes.to_vec()
+        }
+    }
+
     /// For each thread the objects it accesses.
     fn accesses(&self) -> Vec<ObjectSet> {
         let mut accessed: Vec<ObjectSet> =
@@ -159,12 +208,7 @@ impl Finder<'_> {
         let info = self.heap.node(node);
         let constructor = self.classes.is_constructor(info.method);
         let Some(body) = self.heap.body(node) else {
-            let is_static = self.classes.method(info.method).flags.is_static();
-            return if is_static || constructor {
-                ObjectSet::default()
-            } else {
-                self.heap.param_points_to(node, 0).clone()
-            };
+            return self.opaque_accesses(node);
         };
         let this = if constructor { body.receiver() } else { None };
         let mut objects = ObjectSet::default();
@@ -180,6 +224,23 @@ impl Finder<'_> {
             }
         }
         objects
+    }
+
+    /// A library method accesses what its receiver holds, if that is an object of the library and no lock or thread.
+    fn opaque_accesses(&self, node: NodeId) -> ObjectSet {
+        let method = self.heap.node(node).method;
+        let info = self.classes.method(method);
+        let effect = self.library.effect(self.classes, method);
+        let touches = effect.is_none_or(|effect| effect.access.is_some());
+        if info.flags.is_static() || self.classes.is_constructor(method) || !touches {
+            return ObjectSet::default();
+        }
+        let receivers = self.heap.param_points_to(node, 0);
+        let is_library = |object: &ObjectId| {
+            let class = self.heap.object(*object).class;
+            !self.library.is_entered(self.classes, class)
+        };
+        receivers.iter().filter(is_library).collect()
     }
 
     /// The accessed objects that belong to one instance of a thread that exists many times.
@@ -226,27 +287,11 @@ impl Finder<'_> {
 
     /// Whether only this thread allocates an object.
     fn allocates(&self, id: ThreadId, object: ObjectId) -> bool {
-        let method = match self.heap.object(object).kind {
-            ObjectKind::Allocated { method, .. }
-            | ObjectKind::Lambda { method, .. }
-            | ObjectKind::Returned(method) => method,
-            _ => return false,
-        };
-        let context = self.heap.object(object).context;
-        let nodes = self.heap.nodes_of(method);
-        let mut relevant = nodes
-            .iter()
-            .filter(|node| self.heap.node(**node).context == context)
-            .peekable();
-        // A bounded context names no node of its own: then any node may have allocated it.
-        let nodes: Vec<NodeId> = if relevant.peek().is_some() {
-            relevant.copied().collect()
-        } else {
-            nodes.to_vec()
-        };
-        nodes
-            .iter()
-            .all(|node| self.threads.running(*node).all(|thread| thread == id))
+        let nodes = self.allocators(object);
+        !nodes.is_empty()
+            && nodes
+                .iter()
+                .all(|node| self.threads.running(*node).all(|thread| thread == id))
     }
 
     /// The thread's own object, and the task made right beside it, which no other instance has.
@@ -273,11 +318,10 @@ impl Finder<'_> {
     }
 
     fn place(&self, object: ObjectId) -> Option<(NodeId, InstrId)> {
-        let (method, instr) = match self.heap.object(object).kind {
-            ObjectKind::Allocated { method, instr, .. } | ObjectKind::Lambda { method, instr } => {
-                (method, instr)
-            }
-            _ => return None,
+        let (ObjectKind::Allocated { method, instr, .. } | ObjectKind::Lambda { method, instr }) =
+            self.heap.object(object).kind
+        else {
+            return None;
         };
         match self.heap.nodes_of(method) {
             [node] => Some((*node, instr)),
