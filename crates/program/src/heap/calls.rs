@@ -10,10 +10,10 @@ use super::objects::{Context, ObjectKind};
 use super::result::{HeapField, Spawn};
 use super::solver::{Solver, Use};
 use crate::assumptions::Assumption;
-use crate::classes::Handle;
+use crate::classes::{ClassKind, Handle, Type};
 use crate::ids::{InstrId, MethodId, NodeId, ObjectId};
 use crate::ir::Op;
-use crate::load::Origin;
+use crate::library::Effect;
 
 /// A call, waiting for receivers.
 #[derive(Debug, Clone)]
@@ -44,6 +44,17 @@ pub enum Target {
 pub struct Start {
     pub repeats: bool,
     pub sequential: bool,
+}
+
+/// What a method without code can do with references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Movement {
+    /// It takes and gives nothing but values, so that receivers need not be kept apart.
+    Nothing,
+    /// It may store what it takes in its receiver.
+    Stores,
+    /// It may give what it took, so that call sites must be kept apart too.
+    Any,
 }
 
 /// Lambdas that call lambdas are followed this far: hostile code may tie a knot.
@@ -103,16 +114,27 @@ impl Solver<'_> {
             .selected
             .entry((class, method))
             .or_insert_with(|| classes.select(class, method));
-        if selected.is_none() {
-            let declaring = self.classes().method(method).class;
-            if self.classes().class(declaring).origin != Origin::Jdk {
-                let subject = self.classes().describe_method(method);
-                self.loader
-                    .assumptions
-                    .add(Assumption::UnknownReceiver, subject);
-            }
+        let declaring = self.classes().method(method).class;
+        if selected.is_none() && self.is_entered(declaring) {
+            self.call_unknown(call, method, object);
+        } else {
+            self.call_on(call, selected.unwrap_or(method), object, args);
         }
-        self.call_on(call, selected.unwrap_or(method), object, args);
+    }
+
+    /// A call that no known class implements: what a client passed gives more of the kind, all else does nothing.
+    fn call_unknown(&mut self, call: &Call, method: MethodId, object: ObjectId) {
+        let subject = self.classes().describe_method(method);
+        self.loader
+            .assumptions
+            .add(Assumption::UnknownReceiver, subject);
+        let returns = self.classes().method(method).returns.and_then(Type::class);
+        if self.objects.get(object).kind == ObjectKind::Passed
+            && let (Some(class), Some(result)) = (returns, call.result)
+        {
+            let given = self.object(class, ObjectKind::Passed, Context::None);
+            self.graph.add_object(result, given);
+        }
     }
 
     /// A call of a method on one receiver.
@@ -235,25 +257,61 @@ impl Solver<'_> {
         if !opaque && !self.is_container(class) {
             return Context::None;
         }
+        let movement = if opaque {
+            self.movement(method)
+        } else {
+            Movement::Any
+        };
+        let merged =
+            receiver.is_some_and(|object| self.objects.get(object).kind == ObjectKind::Merged);
+        let per_site = !opaque || movement == Movement::Any;
+        if movement == Movement::Nothing || (opaque && merged && !per_site) {
+            return Context::None;
+        }
         let caller = &self.nodes[call.caller.index()];
         let (caller_method, caller_context) = (caller.method, caller.context);
         match receiver {
-            Some(object) if opaque && self.objects.get(object).kind == ObjectKind::Merged => {
-                Context::Site(caller_method, call.instr)
-            }
+            Some(_) if opaque && merged => Context::Site(caller_method, call.instr),
             Some(object) => Context::Object(object),
             None => {
-                let inherits = matches!(caller_context, Context::Object(_)) && {
-                    let caller_class = self.classes().method(caller_method).class;
-                    self.is_container(caller_class)
-                };
-                if inherits {
-                    caller_context
-                } else {
-                    Context::Site(caller_method, call.instr)
+                let caller_class = self.classes().method(caller_method).class;
+                let inherits =
+                    matches!(caller_context, Context::Object(_)) && self.is_container(caller_class);
+                match (inherits, per_site) {
+                    (true, _) => caller_context,
+                    (false, true) => Context::Site(caller_method, call.instr),
+                    (false, false) => Context::None,
                 }
             }
         }
+    }
+
+    /// What a method without code can do with references.
+    fn movement(&mut self, method: MethodId) -> Movement {
+        if let Some(movement) = self.movements.get(&method) {
+            return *movement;
+        }
+        let info = self.classes().method(method);
+        let (params, returns) = (info.params.clone(), info.returns.and_then(Type::class));
+        let effect = self.library.effect(self.classes(), method);
+        let modelled = effect.is_some_and(Effect::moves_references);
+        let takes = params
+            .iter()
+            .any(|ty| ty.class().is_some_and(|class| !self.is_merged(class)));
+        let gives = returns.is_some_and(|class| !self.is_merged(class));
+        let array = returns
+            .is_some_and(|class| matches!(self.classes().class(class).kind, ClassKind::Array(_)));
+        // Comparing stores nothing.
+        let compares = self.classes().method_name(method) == "equals";
+        let movement = match () {
+            () if compares || !modelled && !takes && !gives => Movement::Nothing,
+            () if gives && !array || effect.is_some_and(|effect| !effect.start.is_empty()) => {
+                Movement::Any
+            }
+            () => Movement::Stores,
+        };
+        self.movements.insert(method, movement);
+        movement
     }
 
     /// Records that a call runs a method, and lets values flow.

@@ -27,7 +27,7 @@ pub type UseId = u32;
 /// No filter on an edge.
 const ANY: u32 = u32::MAX;
 /// Collapse again when the edges have grown by this share.
-const REGROWTH: f64 = 1.5;
+const REGROWTH: f64 = 1.1;
 const FIRST_COLLAPSE: usize = 20_000;
 
 /// The constraint graph.

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::calls::Call;
+use super::calls::{Call, Movement};
 use super::graph::{Graph, UseId, Var};
-use super::objects::{Context, ObjectKind, Objects};
+use super::objects::{Context, Object, ObjectKind, Objects};
 use super::result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
 use super::set::ObjectSet;
 use crate::assumptions::Assumption;
@@ -112,6 +112,7 @@ pub struct Solver<'a> {
     entered: FxHashMap<ClassId, bool>,
     containers: FxHashMap<ClassId, bool>,
     merged: FxHashMap<ClassId, bool>,
+    pub movements: FxHashMap<MethodId, Movement>,
     pub selected: FxHashMap<(ClassId, MethodId), Option<MethodId>>,
 }
 
@@ -140,6 +141,7 @@ impl<'a> Solver<'a> {
             entered: FxHashMap::default(),
             containers: FxHashMap::default(),
             merged: FxHashMap::default(),
+            movements: FxHashMap::default(),
             selected: FxHashMap::default(),
         }
     }
@@ -342,14 +344,12 @@ impl<'a> Solver<'a> {
     }
 
     fn is_instance(&self, object: ObjectId, class: ClassId) -> bool {
-        let object = self.objects.get(object);
-        // What library code returns may be of any subclass of what it declares.
-        let vague = matches!(
-            object.kind,
-            ObjectKind::Returned(_) | ObjectKind::Static(_) | ObjectKind::Passed
-        );
-        self.classes().is_subtype(object.class, class)
-            || vague && self.classes().is_subtype(class, object.class)
+        is_instance(
+            &self.objects.get(object),
+            class,
+            self.classes(),
+            self.library,
+        )
     }
 
     /// The abstract object of a class and kind.
@@ -365,16 +365,10 @@ impl<'a> Solver<'a> {
         };
         let (id, new) = self.objects.intern(class, kind, context);
         if new {
-            let (classes, objects) = (&self.loader.classes, &self.objects);
-            let object = objects.get(id);
-            let vague = matches!(
-                object.kind,
-                ObjectKind::Returned(_) | ObjectKind::Static(_) | ObjectKind::Passed
-            );
-            self.graph.extend_masks(id, |class| {
-                classes.is_subtype(object.class, class)
-                    || vague && classes.is_subtype(class, object.class)
-            });
+            let (object, classes, library) =
+                (self.objects.get(id), &self.loader.classes, self.library);
+            self.graph
+                .extend_masks(id, |class| is_instance(&object, class, classes, library));
         }
         id
     }
@@ -475,4 +469,16 @@ impl<'a> Solver<'a> {
             self.statics,
         )
     }
+}
+
+/// Whether an object may be an instance of a class.
+///
+/// What library code returns may be of any library subclass of what it declares, but no program's own class is made there.
+fn is_instance(object: &Object, class: ClassId, classes: &Classes, library: &Library) -> bool {
+    let vague = matches!(
+        object.kind,
+        ObjectKind::Returned(_) | ObjectKind::Static(_) | ObjectKind::Passed
+    );
+    classes.is_subtype(object.class, class)
+        || vague && classes.is_subtype(class, object.class) && !library.is_entered(classes, class)
 }

@@ -99,6 +99,14 @@ pub enum Access {
 }
 
 impl Effect {
+    /// Whether it says more than the signature about where references go.
+    pub fn moves_references(&self) -> bool {
+        !self.start.is_empty()
+            || !self.call.is_empty()
+            || self.returns.is_some()
+            || self.copies.is_some()
+    }
+
     /// Whether the model holds for a method of this descriptor.
     pub fn fits(&self, descriptor: &str) -> bool {
         self.descriptor
