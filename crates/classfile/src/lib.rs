@@ -22,10 +22,12 @@
 //! # }
 //! ```
 
+pub mod edit;
 mod error;
 pub mod insn;
 pub mod read;
 
+pub use edit::{ClassEditor, EditError, MethodEditor};
 pub use error::{Error, ErrorKind, Result};
 pub use insn::{Insn, Op};
 pub use read::{ClassFile, PoolIndex};

@@ -1,6 +1,7 @@
 //! Stack map frames (JVMS 4.7.4) in absolute form.
 
 use crate::error::{ErrorKind, Result};
+use crate::insn::Primitive;
 use crate::read::class::{Access, ClassFile, Method};
 use crate::read::code::Code;
 use crate::read::cursor::Cursor;
@@ -40,10 +41,32 @@ pub enum VType {
 pub struct TypeName {
     /// The `Class` constant, if the type was named by one.
     pub(crate) class: PoolIndex,
+    /// Where the name stands; none for a name of [`KNOWN`], then `start` counts in it.
     pub(crate) utf8: PoolIndex,
     pub(crate) start: u16,
     pub(crate) length: u16,
+    /// Array dimensions around the named type, for arrays that no constant names.
+    pub(crate) dimensions: u8,
 }
+
+/// Types that instructions push without naming them; the one-letter ones are element types.
+const KNOWN: [&str; 14] = [
+    "java/lang/Object",
+    "java/lang/String",
+    "java/lang/Class",
+    "java/lang/Throwable",
+    "java/lang/invoke/MethodType",
+    "java/lang/invoke/MethodHandle",
+    "Z",
+    "C",
+    "F",
+    "D",
+    "B",
+    "S",
+    "I",
+    "J",
+];
+const FIRST_PRIMITIVE: u16 = 6;
 
 /// All frames of a method body, the implicit frame of the method's entry first.
 ///
@@ -341,7 +364,7 @@ impl FrameTable {
     }
 
     /// Appends a frame; positions must rise.
-    pub(crate) fn push(&mut self, at: u32, locals: &[VType], stack: &[VType]) {
+    pub(crate) fn push(&mut self, at: u32, locals: &[VType], stack: &[VType], style: FrameStyle) {
         let start = self.types.len() as u32;
         self.types.extend_from_slice(locals);
         let middle = self.types.len() as u32;
@@ -351,7 +374,7 @@ impl FrameTable {
             at,
             locals: start..middle,
             stack: middle..end,
-            style: FrameStyle::Shortest,
+            style,
         });
     }
 }
@@ -411,6 +434,7 @@ impl VType {
             utf8,
             start: 0,
             length,
+            dimensions: 0,
         }))
     }
 
@@ -427,6 +451,7 @@ impl VType {
                 utf8,
                 start,
                 length,
+                dimensions: 0,
             })
         };
         let class_end = |from: usize| {
@@ -463,10 +488,98 @@ impl VType {
 }
 
 impl TypeName {
+    pub(crate) const OBJECT: Self = Self::known(0);
+    pub(crate) const STRING: Self = Self::known(1);
+    pub(crate) const CLASS: Self = Self::known(2);
+    pub(crate) const THROWABLE: Self = Self::known(3);
+    pub(crate) const METHOD_TYPE: Self = Self::known(4);
+    pub(crate) const METHOD_HANDLE: Self = Self::known(5);
+
+    const fn known(start: u16) -> Self {
+        Self {
+            class: PoolIndex::NONE,
+            utf8: PoolIndex::NONE,
+            start,
+            length: 0,
+            dimensions: 0,
+        }
+    }
+
+    /// What `newarray` makes.
+    pub(crate) fn primitive_array(element: Primitive) -> Self {
+        Self {
+            dimensions: 1,
+            ..Self::known(FIRST_PRIMITIVE + element as u16 - Primitive::Boolean as u16)
+        }
+    }
+
+    /// The array whose elements are of this type.
+    pub(crate) fn array(self) -> Option<Self> {
+        Some(Self {
+            class: PoolIndex::NONE,
+            dimensions: self.dimensions.checked_add(1)?,
+            ..self
+        })
+    }
+
+    /// The named part: everything but the outer dimensions.
+    fn base<'p>(self, utf8: impl FnOnce(PoolIndex) -> &'p [u8]) -> &'p [u8] {
+        if self.utf8.is_none() {
+            return KNOWN
+                .get(self.start as usize)
+                .map_or(&[], |name| name.as_bytes());
+        }
+        let start = self.start as usize;
+        utf8(self.utf8)
+            .get(start..start + self.length as usize)
+            .unwrap_or_default()
+    }
+
+    /// The type of the elements, if they are references.
+    pub(crate) fn element<'p>(self, utf8: impl FnOnce(PoolIndex) -> &'p [u8]) -> Option<Self> {
+        if self.dimensions > 0 {
+            let primitive =
+                self.utf8.is_none() && self.start >= FIRST_PRIMITIVE && self.dimensions == 1;
+            return (!primitive).then_some(Self {
+                dimensions: self.dimensions - 1,
+                ..self
+            });
+        }
+        let (start, length) = match self.base(utf8) {
+            [b'[', b'L', .., b';'] => (self.start + 2, self.length - 3),
+            [b'[', b'[', ..] => (self.start + 1, self.length - 1),
+            _ => return None,
+        };
+        Some(Self {
+            class: PoolIndex::NONE,
+            start,
+            length,
+            ..self
+        })
+    }
+
+    /// The name a `Class` constant of this type carries, in modified UTF-8.
+    pub(crate) fn name<'p>(self, utf8: impl FnOnce(PoolIndex) -> &'p [u8]) -> Cow<'p, [u8]> {
+        let base = self.base(utf8);
+        if self.dimensions == 0 {
+            return Cow::Borrowed(base);
+        }
+        let mut name = vec![b'['; self.dimensions as usize];
+        if base.first() == Some(&b'[') || self.utf8.is_none() && self.start >= FIRST_PRIMITIVE {
+            name.extend_from_slice(base);
+        } else {
+            name.push(b'L');
+            name.extend_from_slice(base);
+            name.push(b';');
+        }
+        Cow::Owned(name)
+    }
+
     /// The internal name, or the descriptor of an array.
-    pub fn text<'a>(self, pool: &ConstantPool<'a>) -> Result<Cow<'a, str>> {
-        let bytes = pool.utf8_bytes(self.utf8)?;
-        let name = bytes.get(self.start as usize..self.start as usize + self.length as usize);
-        Ok(mutf8::decode(name.unwrap_or_default()))
+    pub fn text<'a>(self, pool: &ConstantPool<'a>) -> Cow<'a, str> {
+        match self.name(|index| pool.utf8_bytes(index).unwrap_or_default()) {
+            Cow::Borrowed(name) => mutf8::decode(name),
+            Cow::Owned(name) => Cow::Owned(mutf8::decode(&name).into_owned()),
+        }
     }
 }
