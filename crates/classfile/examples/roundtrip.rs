@@ -3,7 +3,7 @@
 //! `cargo run --release -p untorn-classfile --example roundtrip -- JAR|DIR...`
 //! Ends with status 1 if a class differs or cannot be read.
 
-#[path = "../tests/support/sources.rs"]
+#[path = "../tests/it/sources.rs"]
 mod sources;
 
 use std::process::ExitCode;

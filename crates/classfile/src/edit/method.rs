@@ -462,6 +462,11 @@ impl States<'_, '_, '_> {
         self.len() == 0
     }
 
+    /// Instruction `index` of the method.
+    pub fn insn(&self, index: usize) -> &Insn<Label> {
+        &self.method.insns[index]
+    }
+
     /// The types before instruction `index`; `None` if control never gets there.
     pub fn at(&mut self, index: usize) -> Result<Option<&State>> {
         if index >= self.len() {

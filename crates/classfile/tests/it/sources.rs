@@ -25,7 +25,10 @@ pub fn each_class(source: &Path, each: &mut dyn FnMut(&str, &[u8])) -> std::io::
         for index in 0..jar.len() {
             let mut file = jar.by_index(index)?;
             let name = file.name()?.into_owned();
-            if Path::new(&name).extension().is_some_and(|ext| ext == "class") {
+            if Path::new(&name)
+                .extension()
+                .is_some_and(|ext| ext == "class")
+            {
                 bytes.clear();
                 file.read_to_end(&mut bytes)?;
                 each(&name, &bytes);

@@ -1,11 +1,9 @@
 //! The reader on every class of a real `java.base`, against an independent reader.
 
-mod support;
-
+use crate::support::{self, Jdk};
 use java_bytecode::raw::ParseOptions;
 use java_bytecode::raw::attribute::RawAttribute;
 use java_bytecode::raw::file::RawClassFile;
-use support::Jdk;
 use untorn_classfile::read::{Attributes, ConstantPool};
 use untorn_classfile::{ClassFile, Insn};
 
