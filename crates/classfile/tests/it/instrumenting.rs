@@ -239,6 +239,16 @@ fn jumps_too_far_for_sixteen_bits_are_widened_and_the_program_still_runs() {
             let bytes = std::fs::read(&path).unwrap();
             std::fs::write(&path, pad(&bytes)).unwrap();
         }
+        let padded = std::fs::read(edited.join("Program.class")).unwrap();
+        let padded = ClassFile::parse(&padded).unwrap();
+        let bodies = padded
+            .methods
+            .iter()
+            .filter_map(|method| method.code(&padded.pool).unwrap());
+        let wide = bodies
+            .flat_map(|code| code.decode().unwrap())
+            .filter(|(_, insn)| insn.op() == Op::GotoW);
+        assert!(wide.count() > 10);
         let expected = succeed(java(&jdk, &[&plain]).arg("Program"));
         assert_eq!(
             succeed(java(&jdk, &[&edited, &hook]).arg("Program")),
@@ -247,7 +257,7 @@ fn jumps_too_far_for_sixteen_bits_are_widened_and_the_program_still_runs() {
     }
 }
 
-/// Puts so much idle code into each loop and branch that jumps around it no longer fit.
+/// Puts so much idle code into each method that jumps across it no longer fit.
 fn pad(bytes: &[u8]) -> Vec<u8> {
     let mut editor = ClassEditor::new(ClassFile::parse(bytes).unwrap());
     for index in 0..editor.class().methods.len() {
@@ -258,11 +268,9 @@ fn pad(bytes: &[u8]) -> Vec<u8> {
         if count < 4 || method.code().bytecode.len() > 20_000 {
             continue;
         }
-        for at in [count / 3, count / 2] {
-            let mut before = method.before(at);
-            for _ in 0..17_000 {
-                before.op(Op::Nop);
-            }
+        let mut before = method.before(if index % 2 == 0 { count / 2 } else { count / 3 });
+        for _ in 0..33_000 {
+            before.op(Op::Nop);
         }
         editor.put(method).unwrap();
     }
