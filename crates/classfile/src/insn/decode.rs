@@ -40,6 +40,7 @@ impl Iterator for Instructions<'_> {
     }
 }
 
+#[expect(clippy::match_same_arms, reason = "one row for each family of opcodes")]
 fn instruction(cursor: &mut Cursor<'_>, at: u32, length: u32) -> Result<Insn> {
     let byte = cursor.u8()?;
     let Some(op) = Op::from_byte(byte) else {

@@ -4,6 +4,7 @@ use crate::insn::{Cases, Form, Insn, Op, decode::padding};
 
 impl<T: Copy> Insn<T> {
     /// Bytes the instruction takes at offset `at`, jumps in the form their opcode says.
+    #[expect(clippy::match_same_arms, reason = "one row for each family of opcodes")]
     pub(crate) fn size(&self, at: u32) -> u32 {
         match self {
             Self::Plain(_) => 1,

@@ -4,51 +4,14 @@ use crate::error::{ErrorKind, Result};
 use crate::read::class::{Access, ClassFile, Method};
 use crate::read::code::Code;
 use crate::read::cursor::Cursor;
-use crate::read::mutf8;
-use crate::read::pool::{ConstantPool, Entry, PoolIndex};
-use std::borrow::Cow;
+use crate::read::pool::{ConstantPool, PoolIndex};
+use crate::read::vtype::VType;
 use std::ops::Range;
-
-/// The type of one slot of a local variable or the operand stack (JVMS 4.10.1.2).
-///
-/// Frames are held slot by slot: a `long` or `double` is followed by [`VType::Half`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VType {
-    /// Unusable.
-    Top,
-    /// The second slot of a `long` or `double`.
-    Half,
-    Integer,
-    Float,
-    Long,
-    Double,
-    Null,
-    /// `this` before the superclass constructor has run.
-    UninitializedThis,
-    Object(TypeName),
-    /// Made by `new`, not yet constructed; where the `new` stands: its offset when read, its
-    /// instruction number when edited.
-    Uninitialized(u32),
-    /// What `jsr` pushes; never in a frame.
-    ReturnAddress,
-}
-
-/// The name of a class or array, as a part of a `Utf8` constant.
-///
-/// Types seen in descriptors need no `Class` constant until a frame that names them is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TypeName {
-    /// The `Class` constant, if the type was named by one.
-    pub(crate) class: PoolIndex,
-    pub(crate) utf8: PoolIndex,
-    pub(crate) start: u16,
-    pub(crate) length: u16,
-}
 
 /// All frames of a method body, the implicit frame of the method's entry first.
 ///
 /// Types lie in one arena: a frame that repeats, shortens or extends its predecessor shares its
-/// part, so a forged table cannot blow up quadratically beyond [`MAX_TYPES`].
+/// part, and a forged table that would blow up quadratically is refused.
 #[derive(Debug, Clone, Default)]
 pub struct FrameTable {
     types: Vec<VType>,
@@ -327,6 +290,11 @@ impl FrameTable {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
+    /// How many frames stand at or before a position.
+    pub(crate) fn count_up_to(&self, at: u32) -> usize {
+        self.frames.partition_point(|frame| frame.at <= at)
+    }
+
     /// Replaces every position: of frames and of `new` instructions.
     pub(crate) fn relocate(&mut self, mut position: impl FnMut(u32) -> Result<u32>) -> Result<()> {
         for frame in &mut self.frames {
@@ -341,7 +309,7 @@ impl FrameTable {
     }
 
     /// Appends a frame; positions must rise.
-    pub(crate) fn push(&mut self, at: u32, locals: &[VType], stack: &[VType]) {
+    pub(crate) fn push(&mut self, at: u32, locals: &[VType], stack: &[VType], style: FrameStyle) {
         let start = self.types.len() as u32;
         self.types.extend_from_slice(locals);
         let middle = self.types.len() as u32;
@@ -351,7 +319,7 @@ impl FrameTable {
             at,
             locals: start..middle,
             stack: middle..end,
-            style: FrameStyle::Shortest,
+            style,
         });
     }
 }
@@ -390,83 +358,5 @@ impl FrameShape {
             Some((fewer @ 1..=3, rest)) if rest[0] != VType::Half => Self::Chop(fewer as u8),
             _ => Self::Full,
         }
-    }
-}
-
-impl VType {
-    /// The type and, if it takes two slots, its second half.
-    pub(crate) fn slots(self) -> impl Iterator<Item = Self> {
-        let second = matches!(self, Self::Long | Self::Double).then_some(Self::Half);
-        std::iter::once(self).chain(second)
-    }
-
-    /// The type of instances of a `Class` constant.
-    pub(crate) fn of_class(pool: &ConstantPool<'_>, class: PoolIndex) -> Result<Self> {
-        let Some(Entry::Class { name: utf8 }) = pool.entry(class) else {
-            return pool.class_name(class).map(|_| Self::Top);
-        };
-        let length = pool.utf8_bytes(utf8)?.len() as u16;
-        Ok(Self::Object(TypeName {
-            class,
-            utf8,
-            start: 0,
-            length,
-        }))
-    }
-
-    /// The type that starts at byte `at` of a descriptor, and where the next one starts.
-    pub(crate) fn in_descriptor(
-        utf8: PoolIndex,
-        descriptor: &[u8],
-        at: usize,
-    ) -> Option<(Self, usize)> {
-        let object = |start: usize, end: usize| {
-            let (start, length) = (start as u16, (end - start) as u16);
-            Self::Object(TypeName {
-                class: PoolIndex::NONE,
-                utf8,
-                start,
-                length,
-            })
-        };
-        let class_end = |from: usize| {
-            descriptor[from..]
-                .iter()
-                .position(|&byte| byte == b';')
-                .map(|length| from + length)
-        };
-        Some(match descriptor.get(at)? {
-            b'Z' | b'B' | b'C' | b'S' | b'I' => (Self::Integer, at + 1),
-            b'F' => (Self::Float, at + 1),
-            b'J' => (Self::Long, at + 1),
-            b'D' => (Self::Double, at + 1),
-            b'L' => {
-                let end = class_end(at)?;
-                (object(at + 1, end), end + 1)
-            }
-            b'[' => {
-                let element = at
-                    + descriptor[at..]
-                        .iter()
-                        .take_while(|&&byte| byte == b'[')
-                        .count();
-                let end = match descriptor.get(element)? {
-                    b'L' => class_end(element)? + 1,
-                    b'Z' | b'B' | b'C' | b'S' | b'I' | b'F' | b'J' | b'D' => element + 1,
-                    _ => return None,
-                };
-                (object(at, end), end)
-            }
-            _ => return None,
-        })
-    }
-}
-
-impl TypeName {
-    /// The internal name, or the descriptor of an array.
-    pub fn text<'a>(self, pool: &ConstantPool<'a>) -> Result<Cow<'a, str>> {
-        let bytes = pool.utf8_bytes(self.utf8)?;
-        let name = bytes.get(self.start as usize..self.start as usize + self.length as usize);
-        Ok(mutf8::decode(name.unwrap_or_default()))
     }
 }
