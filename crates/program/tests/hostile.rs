@@ -1,4 +1,5 @@
 //! Damaged, missing, colliding and cyclic classes: an error or a counted assumption, never a panic or a hang.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod support;
 
