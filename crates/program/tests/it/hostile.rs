@@ -1,14 +1,11 @@
 //! Damaged, missing, colliding and cyclic classes: an error or a counted assumption, never a panic or a hang.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use crate::support::{compile, compile_text, fixtures, jar};
 use proptest::prelude::*;
-use support::{compile, compile_text, fixtures, jar};
 use tempfile::TempDir;
 use untorn_program::load::JdkChoice;
 use untorn_program::{Assumption, LoadError, LoadPlan, Program};

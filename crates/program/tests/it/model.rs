@@ -1,11 +1,8 @@
 //! Call graph, points-to sets, threads, sharing and locks of small programs.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
 
 use std::path::PathBuf;
 
-use support::fixtures;
+use crate::support::fixtures;
 use untorn_program::heap::{ObjectKind, ObjectSet};
 use untorn_program::ir::Op;
 use untorn_program::library::LockMode;

@@ -1,12 +1,9 @@
 //! Class files are found where the JVM would find them, and hostile archives are bounded.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{compile_text, jar, jar_bytes};
+use crate::support::{compile_text, jar, jar_bytes};
 use tempfile::TempDir;
 use untorn_program::load::{ClassPath, Jdk, JdkChoice, Limits, Origin};
 use untorn_program::{Assumption, Assumptions, LoadError};
