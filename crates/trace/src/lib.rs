@@ -1,0 +1,10 @@
+//! Traces: streams of events in a total order, from files and back.
+//!
+//! A [`Source`] yields events batch by batch; it does not matter to its reader whether they come from a text trace, a `.utr` file or a live run.
+//! A [`Replay`] reads a stretch of the order again, so that analyses need no copies of what they may want to look at later.
+
+mod error;
+mod source;
+
+pub use error::{Error, Note};
+pub use source::{Batch, Progress, Replay, Source};
