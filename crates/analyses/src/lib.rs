@@ -1,1 +1,13 @@
+//! The trace analyses: events in, findings out.
+//!
+//! Each analysis is a module that carries the paper's name for the algorithm and implements [`Analysis`].
+//! [`run`] feeds any number of them with one pass over a [`Source`](untorn_trace::Source).
+//!
+//! *Invariant.* Analyses know no files, flags or terminals.
 
+mod analysis;
+pub mod count;
+mod describe;
+
+pub use analysis::{Analysis, Context, Outcome, run};
+pub use describe::Describe;
