@@ -8,6 +8,9 @@
 mod analysis;
 pub mod count;
 mod describe;
+pub mod lock_sets;
+pub mod locks_held;
+pub mod stacks;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;
