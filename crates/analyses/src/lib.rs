@@ -6,11 +6,15 @@
 //! *Invariant.* Analyses know no files, flags or terminals.
 
 mod analysis;
+pub mod assumptions;
+pub mod atomizer;
 pub mod count;
 mod describe;
 pub mod lock_sets;
 pub mod locks_held;
+pub mod lockset;
 pub mod stacks;
+pub mod symbols;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;
