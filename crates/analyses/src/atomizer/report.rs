@@ -97,9 +97,7 @@ impl Reports {
             stacks,
             sets,
         };
-        self.all
-            .iter()
-            .map(move |report| teller.finding(report))
+        self.all.iter().map(move |report| teller.finding(report))
     }
 }
 
