@@ -15,6 +15,7 @@ pub mod locks_held;
 pub mod lockset;
 pub mod stacks;
 pub mod symbols;
+pub mod views;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;

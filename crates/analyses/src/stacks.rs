@@ -31,7 +31,8 @@ impl ContextId {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     parent: ContextId,
-    frame: Frame,
+    call: Call,
+    /// Where the frame was entered first.
     site: SiteId,
     depth: u32,
     /// The child taken last: calls repeat.
@@ -41,19 +42,34 @@ struct Node {
     event: EventIndex,
 }
 
+/// What tells the children of a context apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Call {
+    frame: Frame,
+    /// Unknown if places do not count.
+    site: SiteId,
+    /// A region without a name is one thread's.
+    thread: Option<ThreadId>,
+}
+
 /// The contexts of a run, and where each thread is now.
 #[derive(Debug)]
 pub struct Stacks {
     nodes: Vec<Node>,
-    children: HashMap<(ContextId, Frame, SiteId), ContextId, FxBuildHasher>,
+    children: HashMap<(ContextId, Call), ContextId, FxBuildHasher>,
     current: Vec<ContextId>,
+    by_site: bool,
 }
 
 impl Default for Stacks {
     fn default() -> Self {
         let root = Node {
             parent: ContextId::ROOT,
-            frame: Frame::Region(RegionId::ANONYMOUS),
+            call: Call {
+                frame: Frame::Region(RegionId::ANONYMOUS),
+                site: SiteId::UNKNOWN,
+                thread: None,
+            },
             site: SiteId::UNKNOWN,
             depth: 0,
             last_child: ContextId::ROOT,
@@ -64,11 +80,20 @@ impl Default for Stacks {
             nodes: vec![root],
             children: HashMap::default(),
             current: Vec::new(),
+            by_site: true,
         }
     }
 }
 
 impl Stacks {
+    /// Contexts that do not depend on where a frame was entered: the regions and methods alone.
+    pub fn without_sites() -> Self {
+        Self {
+            by_site: false,
+            ..Self::default()
+        }
+    }
+
     /// Makes room for threads of these numbers; call it before each batch.
     pub fn grow(&mut self, threads: usize) {
         if self.current.len() < threads {
@@ -104,13 +129,22 @@ impl Stacks {
     }
 
     fn enter(&mut self, index: EventIndex, event: &Event, frame: Frame) {
+        let anonymous = frame == Frame::Region(RegionId::ANONYMOUS);
+        let call = Call {
+            frame,
+            site: if self.by_site || anonymous {
+                event.site
+            } else {
+                SiteId::UNKNOWN
+            },
+            thread: anonymous.then_some(event.thread),
+        };
         let parent = self.current(event.thread);
         let last = self.node(parent).last_child;
-        let node = self.node(last);
-        let child = if last != ContextId::ROOT && node.frame == frame && node.site == event.site {
+        let child = if last != ContextId::ROOT && self.node(last).call == call {
             last
         } else {
-            self.child(parent, frame, index, event)
+            self.child(parent, call, index, event)
         };
         self.current[event.thread.index()] = child;
     }
@@ -118,16 +152,15 @@ impl Stacks {
     fn child(
         &mut self,
         parent: ContextId,
-        frame: Frame,
+        call: Call,
         index: EventIndex,
         event: &Event,
     ) -> ContextId {
         let nodes = &mut self.nodes;
-        let key = (parent, frame, event.site);
-        let child = *self.children.entry(key).or_insert_with(|| {
+        let child = *self.children.entry((parent, call)).or_insert_with(|| {
             nodes.push(Node {
                 parent,
-                frame,
+                call,
                 site: event.site,
                 depth: nodes[parent.0 as usize].depth + 1,
                 last_child: ContextId::ROOT,
@@ -145,7 +178,7 @@ impl Stacks {
         while at != ContextId::ROOT {
             let node = self.node(at);
             at = node.parent;
-            if matches!(node.frame, Frame::Region(_)) {
+            if matches!(node.call.frame, Frame::Region(_)) {
                 self.current[thread.index()] = at;
                 return;
             }
@@ -157,7 +190,7 @@ impl Stacks {
         while at != ContextId::ROOT {
             let node = self.node(at);
             at = node.parent;
-            match node.frame {
+            match node.call.frame {
                 Frame::Method(entered) if entered == method => {
                     self.current[thread.index()] = at;
                     return;
@@ -186,7 +219,7 @@ impl Stacks {
         let mut at = context;
         while at != ContextId::ROOT {
             let node = self.node(at);
-            if let Frame::Region(region) = node.frame {
+            if let Frame::Region(region) = node.call.frame {
                 regions.push(describe.region(region, node.thread, node.event, node.site));
             }
             at = node.parent;
@@ -196,19 +229,21 @@ impl Stacks {
 
     /// The call stack of something that happened at `site` in a context, innermost first.
     ///
-    /// A frame is shown by the place that is recorded for its entry, unless the place before already lies in the same method.
+    /// A place that names no method lies in the innermost frame.
+    /// An outer frame is shown by the place that is recorded for its entry, unless the place before already lies in the same method.
     pub fn places(&self, context: ContextId, site: SiteId, describe: Describe<'_>) -> Vec<Place> {
         let mut places: Vec<Place> = describe.place(site).into_iter().collect();
         let mut at = context;
         while at != ContextId::ROOT {
             let node = self.node(at);
             let place = Self::place_of(node, describe);
-            let method = |place: &Place| (place.class.clone(), place.method.clone());
-            let inside = places.last().is_some_and(|last| {
-                last.method.is_some() && method(last) == method(&place) || *last == place
-            });
-            if !inside {
-                places.push(place);
+            match places.last_mut() {
+                Some(last) if last.method.is_none() => {
+                    last.class = place.class;
+                    last.method = place.method;
+                }
+                Some(last) if (&last.class, &last.method) == (&place.class, &place.method) => {}
+                _ => places.push(place),
             }
             at = node.parent;
         }
@@ -219,14 +254,14 @@ impl Stacks {
         let mut place = describe.place(node.site).unwrap_or_default();
         if place.method.is_none() {
             let tables = describe.tables;
-            let method = match node.frame {
+            let method = match node.call.frame {
                 Frame::Method(method) => Some(method),
                 Frame::Region(region) => tables.regions.get(region).and_then(|r| r.method),
             };
             if let Some(method) = method.and_then(|id| tables.methods.get(id)) {
                 place.class = Some(tables.class_name(method.class).to_owned());
                 place.method = Some(tables.text(method.name).to_owned());
-            } else if let Frame::Region(region) = node.frame {
+            } else if let Frame::Region(region) = node.call.frame {
                 let region = describe.region(region, node.thread, node.event, node.site);
                 place.method = Some(region.method);
             }
