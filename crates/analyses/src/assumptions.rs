@@ -11,7 +11,7 @@ use untorn_model::{
 
 /// A name in which `*` stands for any characters.
 ///
-/// A method is `pkg.Class.method`, with or without its descriptor; a region of a text trace is its label.
+/// A method is `pkg.Class.method`, with or without its descriptor; a block in it is `pkg.Class.method block 1`; a region of a text trace is its label.
 /// A field is `pkg.Class.field`; a location of a text trace is its token.
 /// A line is `File.java:12`; a place of a text trace is its token.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -235,8 +235,13 @@ fn method_names(tables: &Tables, id: MethodId) -> Vec<String> {
 fn region_names(tables: &Tables, id: RegionId) -> Vec<String> {
     match tables.regions.get(id) {
         Some(region) => match region.method {
-            Some(method) if region.kind == RegionKind::Method => method_names(tables, method),
-            _ => vec![tables.text(region.name).to_owned()],
+            Some(method) if region.kind == RegionKind::Block => {
+                let block = format!(" block {}", tables.text(region.name));
+                let names = method_names(tables, method).into_iter();
+                names.map(|name| name + &block).collect()
+            }
+            Some(method) => method_names(tables, method),
+            None => vec![tables.text(region.name).to_owned()],
         },
         None => Vec::new(),
     }
@@ -251,6 +256,8 @@ fn field_names(tables: &Tables, id: VarId) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use untorn_model::{Class, Field, Lock, Method, Object, Region, Site, Var};
+
     use super::*;
 
     #[test]
@@ -264,5 +271,95 @@ mod tests {
         assert!(!check("a*a", "a"));
         assert!(check("a*b*b", "abab"));
         assert!(!check("a*b*c", "acb"));
+    }
+
+    /// Two accounts with a balance; the second's monitor is used as a lock.
+    fn bank() -> Tables {
+        let mut t = Tables::default();
+        let [account, balance, get, descriptor, one, file, monitor] = [
+            "bank.Account",
+            "balance",
+            "get",
+            "()I",
+            "1",
+            "Account.java",
+            "monitor",
+        ]
+        .map(|text| t.strings.intern(text).unwrap());
+        let class = (t.classes.push(Class {
+            name: account,
+            source_file: None,
+        }))
+        .unwrap();
+        let field = t.fields.push(Field {
+            class,
+            name: balance,
+        });
+        let method = t.methods.push(Method {
+            class,
+            name: get,
+            descriptor,
+        });
+        for (kind, name) in [(RegionKind::Method, get), (RegionKind::Block, one)] {
+            t.regions.push(Region {
+                kind,
+                method,
+                name,
+                site: SiteId::UNKNOWN,
+            });
+        }
+        for _ in 0..2 {
+            let object = t.objects.push(Object {
+                class: Some(class),
+                name: None,
+            });
+            let part = Part::Field(field.unwrap());
+            let object = object.unwrap();
+            t.add_var(Var { object, part });
+        }
+        t.locks.push(Lock {
+            kind: LockKind::Monitor,
+            object: Some(ObjectId(1)),
+            name: monitor,
+        });
+        t.sites.push(Site {
+            method,
+            file: Some(file),
+            line: 7,
+        });
+        t
+    }
+
+    #[test]
+    fn names_of_methods_blocks_fields_and_lines_are_matched() {
+        let tables = bank();
+        let mut resolved = Resolved::new(Assumptions {
+            atomic: vec!["bank.Account.get()I".into()],
+            mover: vec!["*.get block 1".into()],
+            guarded: vec!["bank.Account.bal*".into()],
+            no_warn: vec!["Account.java:7".into()],
+            guards: Vec::new(),
+        });
+        resolved.grow(&tables);
+        assert_eq!(resolved.of_method(MethodId(0)), Assumed::Atomic);
+        assert_eq!(resolved.of_region(RegionId(0)), Assumed::Atomic);
+        assert_eq!(resolved.of_region(RegionId(1)), Assumed::Mover);
+        assert_eq!(resolved.of_region(RegionId::ANONYMOUS), Assumed::Nothing);
+        assert!(resolved.is_guarded(VarId(0)) && resolved.is_guarded(VarId(1)));
+        assert!(resolved.is_silenced(SiteId(0)) && !resolved.is_silenced(SiteId::UNKNOWN));
+        assert_eq!(resolved.guard(&tables, VarId(0)), None);
+    }
+
+    #[test]
+    fn a_field_guarded_by_this_is_guarded_by_the_monitor_of_its_own_object() {
+        let tables = bank();
+        let mut resolved = Resolved::new(Assumptions {
+            guards: vec![("*.balance".into(), Guard::This)],
+            ..Assumptions::default()
+        });
+        resolved.grow(&tables);
+        // Nobody has locked the first account.
+        assert_eq!(resolved.guard(&tables, VarId(0)), Some(None));
+        assert_eq!(resolved.guard(&tables, VarId(1)), Some(Some(LockId(0))));
     }
 }

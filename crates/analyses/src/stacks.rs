@@ -213,6 +213,15 @@ impl Stacks {
         a
     }
 
+    /// The innermost region of a context, as a context that ends with it; the root outside of all regions.
+    pub fn innermost_region(&self, context: ContextId) -> ContextId {
+        let mut at = context;
+        while at != ContextId::ROOT && !matches!(self.node(at).call.frame, Frame::Region(_)) {
+            at = self.node(at).parent;
+        }
+        at
+    }
+
     /// The regions of a context, innermost first.
     pub fn regions(&self, context: ContextId, describe: Describe<'_>) -> Vec<Region> {
         let mut regions = Vec::new();

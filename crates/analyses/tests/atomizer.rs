@@ -1,14 +1,15 @@
 //! What the Atomizer says of small traces: the scenarios of paper 000.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 mod script;
 
-use script::{analyze, regions, std_text};
+use script::{analyze, analyze_events, parse, regions, with_class};
+use untorn_analyses::Outcome;
 use untorn_analyses::assumptions::{Assumptions, Guard, Pattern};
 use untorn_analyses::atomizer::{Ablation, Atomizer, Mode, Options, Refinements};
-use untorn_analyses::{Outcome, run};
 use untorn_findings::Kind;
 use untorn_model::{AccessFlags, Op};
-use untorn_trace::{Source, TextOptions, TextSource, VecSource};
 
 fn atomizer(script: &str) -> Outcome {
     with(script, Options::default())
@@ -114,10 +115,7 @@ fn reading_what_is_written_under_a_lock_is_atomic_and_so_is_the_writer() {
 
 #[test]
 fn a_wide_field_read_without_a_lock_tears_reader_and_writer() {
-    let text = std::io::Cursor::new(std_text(READ_AND_INC).into_bytes());
-    let mut source = TextSource::new("script", text, TextOptions::default());
-    let mut events = Vec::new();
-    source.fill(&mut events).unwrap();
+    let (tables, events) = parse(READ_AND_INC);
     let analyzed = |flags: AccessFlags| {
         let mut wide = events.clone();
         for event in &mut wide {
@@ -127,9 +125,7 @@ fn a_wide_field_read_without_a_lock_tears_reader_and_writer() {
                 other => other,
             };
         }
-        let mut source = VecSource::new(source.tables().clone(), wide).unwrap();
-        let atomizer = Atomizer::new(Options::default());
-        run(&mut source, &mut [Box::new(atomizer)], &mut |_| {}).unwrap()
+        analyze_events((tables.clone(), wide), Atomizer::new(Options::default()))
     };
     let outcome = analyzed(AccessFlags::WIDE);
     assert_eq!(regions(&outcome), ["read", "inc"]);
@@ -190,6 +186,30 @@ fn declared_guards_are_the_law() {
     let outcome = declared(&script("acq(other) w(x) rel(other)"));
     assert_eq!(regions(&outcome), ["r"]);
     assert!(outcome.findings[0].message.contains("discipline forbids"));
+}
+
+#[test]
+fn a_field_guarded_by_this_needs_the_monitor_of_its_own_object() {
+    let declared = |lock: &str| {
+        let script = format!(
+            "A: acq(p) rel(p) acq(q) rel(q) w(p.n)\nB: w(p.n)
+             A: begin(inc) acq({lock}) r(p.n) w(p.n) rel({lock}) w(q.n) end(inc)\n"
+        );
+        let options = Options {
+            mode: Mode::Declared,
+            assumptions: Assumptions {
+                guards: vec![("Counter.n".into(), Guard::This)],
+                ..Assumptions::default()
+            },
+            ..Options::default()
+        };
+        regions(&analyze_events(
+            with_class(&script, "Counter"),
+            Atomizer::new(options),
+        ))
+    };
+    assert_eq!(declared("p"), NOTHING);
+    assert_eq!(declared("q"), ["inc"]);
 }
 
 fn ablated(script: &str) -> Vec<(String, u64)> {

@@ -1,8 +1,10 @@
 //! What the lockset analysis says of small traces.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 mod script;
 
-use script::{analyze, regions};
+use script::{analyze, analyze_events, regions, with_class};
 use untorn_analyses::Outcome;
 use untorn_analyses::assumptions::Assumptions;
 use untorn_analyses::lockset::{Lockset, Options};
@@ -109,4 +111,14 @@ fn assumed_guarded_fields_and_silenced_lines_are_left_out() {
         ..Assumptions::default()
     };
     assert_eq!(with(no_warn), NOTHING);
+}
+
+#[test]
+fn a_field_is_one_race_however_many_objects_have_it() {
+    let script = "A: w(p.x) w(q.x) w(q.y)\nB: w(p.x) w(q.x) w(q.y)\nA: w(p.x) w(q.x) w(q.y)";
+    let lockset = Lockset::new(Options::default());
+    let outcome = analyze_events(with_class(script, "geo.Point"), lockset);
+    assert_eq!(regions(&outcome), ["Point.x", "Point.y"]);
+    let times: Vec<u64> = outcome.findings.iter().map(|f| f.occurrences).collect();
+    assert_eq!(times, [2, 1]);
 }

@@ -1,8 +1,10 @@
 //! What the views analysis says of small traces: the tables and scenarios of paper 001.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 mod script;
 
-use script::{analyze, regions};
+use script::{analyze, analyze_events, regions, with_class};
 use untorn_analyses::Outcome;
 use untorn_analyses::views::{Options, Views};
 
@@ -203,4 +205,27 @@ fn a_section_that_the_trace_cuts_off_counts() {
                   t1: acq(l) w(x) rel(l) acq(l) w(y) rel(l)
                   t2: acq(l) r(x) r(y)";
     assert_eq!(regions(&views(script)), ["x, y"]);
+}
+
+#[test]
+fn instances_of_a_class_are_one_finding() {
+    let use_of = |point: &str| {
+        format!(
+            "main: w({point}.x) w({point}.y)
+             t1: begin(set) acq({point}) w({point}.x) w({point}.y) rel({point}) end(set)
+             t2: begin(use) acq({point}) r({point}.x) rel({point})
+             t2: acq({point}) r({point}.y) rel({point}) end(use)\n"
+        )
+    };
+    let script = use_of("p") + &use_of("q") + &use_of("r");
+    let views = || Views::new(Options::default());
+    let outcome = analyze_events(with_class(&script, "geo.Point"), views());
+    assert_eq!(regions(&outcome), ["use"]);
+    assert_eq!(outcome.findings[0].occurrences, 3);
+    assert!((outcome.findings[0].message).contains("uses geo.Point.x, geo.Point.y apart"));
+    // Without regions the finding is about the fields of the class.
+    let bare = (["begin(set) ", "begin(use) ", " end(set)", " end(use)"].iter())
+        .fold(script, |script, op| script.replace(op, ""));
+    let outcome = analyze_events(with_class(&bare, "geo.Point"), views());
+    assert_eq!(regions(&outcome), ["Point.x, y"]);
 }

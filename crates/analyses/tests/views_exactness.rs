@@ -1,5 +1,7 @@
 //! The views analysis against the definitions of paper 001 written down naively, on random traces.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use untorn_analyses::views::{Options, Views};
@@ -220,7 +222,12 @@ fn conflicts_are_those_of_the_definitions() {
             .with_batches_of(1 + seed as usize % 40);
         let views = Views::new(Options::default());
         let outcome = run(&mut source, &mut [Box::new(views)], &mut |_| {}).unwrap();
-        assert_eq!(found(&outcome), expected, "seed {seed}");
+        let found = found(&outcome);
+        let counts = |truth: &Truth| (truth.distinct, truth.maximal, truth.incompatible);
+        assert_eq!(counts(&found), counts(&expected), "seed {seed}");
+        // Not all pairs are shown, but each that is shown diverges, and none is forgotten altogether.
+        assert!(found.fields.is_subset(&expected.fields), "seed {seed}");
+        assert_eq!(found.fields.is_empty(), expected.fields.is_empty());
         incompatible += expected.incompatible;
     }
     assert!(incompatible > 1000, "only {incompatible} were incompatible");

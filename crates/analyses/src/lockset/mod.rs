@@ -62,7 +62,7 @@ impl Lockset {
 
     fn races(&self, tables: &Tables) -> BTreeMap<Symbol, Vec<VarId>> {
         let mut races: BTreeMap<Symbol, Vec<VarId>> = BTreeMap::new();
-        for var in self.sharing.racy() {
+        for (var, _) in self.sharing.racy() {
             if !self.assumed.is_guarded(var) {
                 races.entry(Symbol::of(tables, var)).or_default().push(var);
             }

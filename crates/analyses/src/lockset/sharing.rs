@@ -280,21 +280,11 @@ impl Sharing {
         (this.state == State::SharedModified).then_some((this.access, this.write))
     }
 
-    /// Locations that no lock protects in all accesses, with whether an access did harm.
-    pub fn unprotected(&self) -> impl Iterator<Item = (VarId, bool)> {
-        self.with_mark(UNPROTECTED)
-            .map(|(var, marks)| (var, marks & HARMFUL != 0))
-    }
-
-    /// Locations that no lock protects and that are not always accessed as volatile: those that race.
-    pub fn racy(&self) -> impl Iterator<Item = VarId> {
-        self.with_mark(UNPROTECTED | PLAIN).map(|(var, _)| var)
-    }
-
-    fn with_mark(&self, mark: u8) -> impl Iterator<Item = (VarId, u8)> {
+    /// Locations that race, with whether an access was part of an atomicity violation: no lock protects them, and not all accesses are volatile.
+    pub fn racy(&self) -> impl Iterator<Item = (VarId, bool)> {
         (self.vars.iter().enumerate())
-            .filter(move |(_, this)| this.marks & mark == mark)
-            .map(|(i, this)| (VarId(i as u32), this.marks))
+            .filter(|(_, this)| this.marks & (UNPROTECTED | PLAIN) == UNPROTECTED | PLAIN)
+            .map(|(i, this)| (VarId(i as u32), this.marks & HARMFUL != 0))
     }
 
     /// The accesses that narrowed the access set of a location, in order; empty if they were not kept.

@@ -19,14 +19,21 @@ pub struct Origin {
     pub context: ContextId,
 }
 
-/// A view of one thread that came about in one way.
+/// A view of one thread under one lock, with the same locks around it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     thread: ThreadId,
-    origin: Origin,
+    lock: LockId,
+    enclosing: LockSetId,
+    /// Where it came about, the first few places; `known` of them.
+    contexts: [ContextId; CONTEXTS],
+    known: u32,
     start: usize,
     end: usize,
 }
+
+/// So many places of one view are remembered: enough to find a region around two views, and no more memory for a view that many methods generate.
+const CONTEXTS: usize = 6;
 
 /// All views that occurred.
 #[derive(Debug, Default)]
@@ -36,10 +43,9 @@ pub struct Catalog {
     ids: HashTable<u32>,
 }
 
-fn hash(thread: ThreadId, origin: &Origin, accesses: &[Access]) -> u64 {
+fn hash(thread: ThreadId, lock: LockId, enclosing: LockSetId, accesses: &[Access]) -> u64 {
     let mut hasher = BuildHasherDefault::<FxHasher>::default().build_hasher();
-    thread.hash(&mut hasher);
-    origin.hash(&mut hasher);
+    (thread, lock, enclosing).hash(&mut hasher);
     for access in accesses {
         hasher.write_u32(access.var.0);
     }
@@ -60,35 +66,34 @@ impl Catalog {
         context: ContextId,
         accesses: &[Access],
     ) {
-        let origin = Origin {
-            lock,
-            enclosing,
-            context,
-        };
-        let hashed = hash(thread, &origin, accesses);
+        let hashed = hash(thread, lock, enclosing, accesses);
         let (all, seen) = (&self.accesses, &self.seen);
         let known = self.ids.find(hashed, |&id| {
             let it = &seen[id as usize];
             it.thread == thread
-                && it.origin == origin
+                && it.lock == lock
+                && it.enclosing == enclosing
                 && same_vars(&all[it.start..it.end], accesses)
         });
-        if known.is_some() {
-            return;
+        if let Some(&id) = known {
+            return self.seen[id as usize].came_about_in(context);
         }
         let start = self.accesses.len();
         self.accesses.extend_from_slice(accesses);
         let id = self.seen.len() as u32;
         self.seen.push(Seen {
             thread,
-            origin,
+            lock,
+            enclosing,
+            contexts: [context; CONTEXTS],
+            known: 1,
             start,
             end: self.accesses.len(),
         });
         let (all, seen) = (&self.accesses, &self.seen);
         self.ids.insert_unique(hashed, id, |&id| {
             let it = &seen[id as usize];
-            hash(it.thread, &it.origin, &all[it.start..it.end])
+            hash(it.thread, it.lock, it.enclosing, &all[it.start..it.end])
         });
     }
 
@@ -123,9 +128,27 @@ impl Catalog {
                     });
                     views.len() - 1
                 });
-            views[at].origins.push(it.origin);
+            views[at].origins.extend(it.origins());
         }
         views
+    }
+}
+
+impl Seen {
+    fn came_about_in(&mut self, context: ContextId) {
+        let known = self.known as usize;
+        if known < CONTEXTS && !self.contexts[..known].contains(&context) {
+            self.contexts[known] = context;
+            self.known += 1;
+        }
+    }
+
+    fn origins(&self) -> impl Iterator<Item = Origin> {
+        (self.contexts[..self.known as usize].iter()).map(|&context| Origin {
+            lock: self.lock,
+            enclosing: self.enclosing,
+            context,
+        })
     }
 }
 

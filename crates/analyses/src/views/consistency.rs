@@ -9,23 +9,21 @@ use crate::lock_sets::LockSets;
 use crate::stacks::{ContextId, Stacks};
 
 /// Two views of one thread that diverge against a maximal view of another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
     /// Indices of the views.
     pub maximal: usize,
     pub diverging: [usize; 2],
-    /// How the diverging views came about, with the deepest context they share.
+    /// How the diverging views came about, and the innermost region around both.
     pub origins: [Origin; 2],
-    pub context: ContextId,
+    pub region: ContextId,
     /// What the diverging views have in common with the maximal one.
     pub fields: Vec<VarId>,
 }
 
-/// What is wrong with some views.
-#[derive(Clone, Debug, Default)]
-pub struct Conflicts {
-    pub found: Vec<Conflict>,
-    /// How many views are maximal.
+/// How many views there are, and how they get along.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
     pub maximal: usize,
     /// For how many maximal views and other threads the chain property fails.
     pub incompatible: usize,
@@ -37,8 +35,15 @@ const ALL_PAIRS: usize = 64;
 /// Up to so many ways in which a view came about are tried for a common region.
 const ORIGINS: usize = 8;
 
-/// All conflicts between views.
-pub fn conflicts(views: &[View], sets: &LockSets, stacks: &Stacks) -> Conflicts {
+/// Compares all views and hands over the conflicts.
+///
+/// At least one conflict for each maximal view and thread that are incompatible; all of those that have a region around them, up to [`ALL_PAIRS`].
+pub fn compare(
+    views: &[View],
+    sets: &LockSets,
+    stacks: &Stacks,
+    conflict: &mut dyn FnMut(Conflict),
+) -> Counts {
     let mut containing: HashMap<VarId, Vec<usize>, FxBuildHasher> = HashMap::default();
     for (i, view) in views.iter().enumerate() {
         for &var in &view.vars {
@@ -51,15 +56,16 @@ pub fn conflicts(views: &[View], sets: &LockSets, stacks: &Stacks) -> Conflicts 
         stacks,
         containing,
         overlaps: vec![Vec::new(); views.len()],
-        result: Conflicts::default(),
+        counts: Counts::default(),
+        conflict,
     };
     for i in 0..views.len() {
         if check.is_maximal(i) {
-            check.result.maximal += 1;
+            check.counts.maximal += 1;
             check.against(i);
         }
     }
-    check.result
+    check.counts
 }
 
 struct Check<'a> {
@@ -69,7 +75,8 @@ struct Check<'a> {
     containing: HashMap<VarId, Vec<usize>, FxBuildHasher>,
     /// By view what it has in common with the maximal view looked at; empty in between.
     overlaps: Vec<Vec<VarId>>,
-    result: Conflicts,
+    counts: Counts,
+    conflict: &'a mut dyn FnMut(Conflict),
 }
 
 /// Views with the same overlap.
@@ -175,7 +182,9 @@ impl Check<'_> {
         if holds {
             return;
         }
-        self.result.incompatible += 1;
+        self.counts.incompatible += 1;
+        // Without a region around them the smallest are enough.
+        let mut bare = false;
         for (i, a) in overlaps.iter().enumerate() {
             let others = if overlaps.len() <= ALL_PAIRS {
                 &overlaps[i + 1..]
@@ -183,15 +192,29 @@ impl Check<'_> {
                 overlaps.get(i + 1..i + 2).unwrap_or(&[])
             };
             for b in others {
-                if !is_subset(&a.fields, &b.fields) {
-                    self.diverge(maximal, a, b, locks);
+                if is_subset(&a.fields, &b.fields) {
+                    continue;
+                }
+                let Some(conflict) = self.diverge(maximal, a, b, locks) else {
+                    continue;
+                };
+                let outside = conflict.region == ContextId::ROOT;
+                if !outside || !bare {
+                    bare |= outside;
+                    (self.conflict)(conflict);
                 }
             }
         }
     }
 
-    /// Reports two overlaps, by the views whose contexts have most in common.
-    fn diverge(&mut self, maximal: usize, a: &Overlap, b: &Overlap, locks: &[LockId]) {
+    /// Two overlaps that diverge, by the views that have the deepest region around them.
+    fn diverge(
+        &self,
+        maximal: usize,
+        a: &Overlap,
+        b: &Overlap,
+        locks: &[LockId],
+    ) -> Option<Conflict> {
         let ways = |overlap: &Overlap| -> Vec<(usize, Origin)> {
             (overlap.views.iter())
                 .flat_map(|&view| self.counts(view, locks).map(move |origin| (view, *origin)))
@@ -203,24 +226,23 @@ impl Check<'_> {
         for left in ways(a) {
             for &other in &right {
                 let context = self.stacks.common(left.1.context, other.1.context);
-                let depth = self.stacks.depth(context);
+                let region = self.stacks.innermost_region(context);
+                let depth = self.stacks.depth(region);
                 if best.is_none_or(|(known, ..)| depth > known) {
-                    best = Some((depth, context, left, other));
+                    best = Some((depth, region, left, other));
                 }
             }
         }
-        let Some((_, context, left, right)) = best else {
-            return;
-        };
+        let (_, region, left, right) = best?;
         let mut fields: Vec<VarId> = a.fields.iter().chain(&b.fields).copied().collect();
         fields.sort_unstable();
         fields.dedup();
-        self.result.found.push(Conflict {
+        Some(Conflict {
             maximal,
             diverging: [left.0, right.0],
             origins: [left.1, right.1],
-            context,
+            region,
             fields,
-        });
+        })
     }
 }

@@ -41,6 +41,7 @@ use crate::stacks::Stacks;
 use crate::{Analysis, Context, Describe, Outcome};
 
 use catalog::Catalog;
+use report::Reporter;
 use sections::{Access, Sections};
 
 /// There is nothing to choose.
@@ -202,15 +203,14 @@ impl Analysis for Views {
         }
         let views =
             (self.catalog).project(context.tables, |var| self.is_variable(context.tables, var));
-        let conflicts = consistency::conflicts(&views, &self.sets, &self.stacks);
-        let reporter = report::Reporter {
-            describe: Describe {
-                tables: context.tables,
-            },
-            stacks: &self.stacks,
-            views: &views,
+        let describe = Describe {
+            tables: context.tables,
         };
-        reporter.report(&conflicts, outcome);
+        let mut reporter = Reporter::new(describe, &self.stacks, &views);
+        let counts = consistency::compare(&views, &self.sets, &self.stacks, &mut |conflict| {
+            reporter.add(conflict);
+        });
+        reporter.finish(counts, outcome);
         Ok(())
     }
 }

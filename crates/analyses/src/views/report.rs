@@ -1,4 +1,4 @@
-//! Conflicts as findings: one for each region and set of fields, whatever the instances.
+//! Conflicts as findings: one for each region, or for each set of fields that no region encloses, whatever the instances.
 
 use hashbrown::HashMap;
 use serde_json::json;
@@ -6,43 +6,98 @@ use untorn_findings::{Evidence, Finding, Kind, Region, Verdict, ViewConflict};
 use untorn_model::{SiteId, VarId};
 
 use super::catalog::{Origin, View};
-use super::consistency::{Conflict, Conflicts};
-use crate::stacks::Stacks;
+use super::consistency::{Conflict, Counts};
+use crate::stacks::{ContextId, Stacks};
 use crate::symbols::Symbol;
 use crate::{Describe, Outcome};
 
 pub const NAME: &str = "views";
 
-pub struct Reporter<'a> {
-    pub describe: Describe<'a>,
-    pub stacks: &'a Stacks,
-    pub views: &'a [View],
+/// How many conflicts over different fields are kept for one region.
+const KEPT: usize = 5;
+
+/// What a finding is about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum About {
+    Region(ContextId),
+    /// No region is around the diverging views.
+    Fields(Vec<Symbol>),
 }
 
-impl Reporter<'_> {
-    pub fn report(&self, conflicts: &Conflicts, outcome: &mut Outcome) {
-        let mut at: HashMap<(Region, Vec<Symbol>), usize> = HashMap::new();
+#[derive(Debug)]
+struct Group {
+    occurrences: u64,
+    kept: Vec<(Vec<Symbol>, Conflict)>,
+}
+
+/// Collects conflicts by what they are about.
+pub struct Reporter<'a> {
+    describe: Describe<'a>,
+    stacks: &'a Stacks,
+    views: &'a [View],
+    groups: Vec<Group>,
+    by_subject: HashMap<About, usize>,
+}
+
+impl<'a> Reporter<'a> {
+    pub fn new(describe: Describe<'a>, stacks: &'a Stacks, views: &'a [View]) -> Self {
+        Self {
+            describe,
+            stacks,
+            views,
+            groups: Vec::new(),
+            by_subject: HashMap::new(),
+        }
+    }
+
+    pub fn add(&mut self, conflict: Conflict) {
+        let symbols = self.symbols(&conflict.fields);
+        let about = if conflict.region == ContextId::ROOT {
+            About::Fields(symbols.clone())
+        } else {
+            About::Region(conflict.region)
+        };
+        let groups = &mut self.groups;
+        let at = *self.by_subject.entry(about).or_insert_with(|| {
+            groups.push(Group {
+                occurrences: 0,
+                kept: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        group.occurrences += 1;
+        let known = group.kept.iter().any(|(known, _)| *known == symbols);
+        if group.kept.len() < KEPT && !known {
+            group.kept.push((symbols, conflict));
+        }
+    }
+
+    /// Hands over one finding for each region or set of fields.
+    pub fn finish(&self, counts: Counts, outcome: &mut Outcome) {
+        // One region can be reached on several paths.
+        let mut at: HashMap<Region, usize> = HashMap::new();
         let mut findings: Vec<Finding> = Vec::new();
-        for conflict in &conflicts.found {
-            let symbols = self.symbols(&conflict.fields);
-            let mut regions = self.stacks.regions(conflict.context, self.describe);
-            let region = if regions.is_empty() {
-                self.fields_as_region(&symbols)
-            } else {
-                regions.remove(0)
-            };
-            match at.get(&(region.clone(), symbols.clone())) {
-                Some(&known) => findings[known].occurrences += 1,
+        for group in &self.groups {
+            let finding = self.finding(group);
+            match at.get(&finding.region) {
+                Some(&known) => {
+                    let known = &mut findings[known];
+                    known.occurrences += finding.occurrences;
+                    let room = KEPT.saturating_sub(known.evidence.views.len());
+                    let more = finding.evidence.views.into_iter().take(room);
+                    known.evidence.views.extend(more);
+                }
                 None => {
-                    findings.push(self.finding(conflict, &symbols, region.clone(), regions));
-                    at.insert((region, symbols), findings.len() - 1);
+                    at.insert(finding.region.clone(), findings.len());
+                    findings.push(finding);
                 }
             }
         }
         let stats = json!({
             "distinct_views": self.views.len(),
-            "maximal_views": conflicts.maximal,
-            "incompatible": conflicts.incompatible,
+            "maximal_views": counts.maximal,
+            "incompatible": counts.incompatible,
         });
         outcome.stats.insert(NAME.to_owned(), stats);
         outcome.findings.append(&mut findings);
@@ -76,46 +131,55 @@ impl Reporter<'_> {
         }
     }
 
-    fn finding(
-        &self,
-        conflict: &Conflict,
-        symbols: &[Symbol],
-        region: Region,
-        enclosing: Vec<Region>,
-    ) -> Finding {
+    fn finding(&self, group: &Group) -> Finding {
         let tables = self.describe.tables;
+        let (symbols, conflict) = &group.kept[0];
+        let mut regions = self.stacks.regions(conflict.region, self.describe);
+        let region = if regions.is_empty() {
+            self.fields_as_region(symbols)
+        } else {
+            regions.remove(0)
+        };
         let names: Vec<String> = symbols.iter().map(|symbol| symbol.name(tables)).collect();
         let maximal = &self.views[conflict.maximal];
-        let diverging = (conflict.diverging.iter().zip(conflict.origins))
-            .map(|(&view, origin)| self.view(&self.views[view], origin))
-            .collect();
-        let view = self.view(maximal, maximal.origins[0]);
         let message = format!(
             "{} uses {} apart, which {} uses as one under lock {}",
             region.short_name(),
             names.join(", "),
-            view.thread,
-            view.lock,
+            tables.thread_name(maximal.thread),
+            tables.lock_name(maximal.origins[0].lock),
         );
-        let names = (conflict.fields.iter()).map(|&var| tables.var_name(var));
-        let conflict = ViewConflict {
-            fields: names.collect(),
-            maximal: view,
-            diverging,
-        };
         let evidence = Evidence {
-            views: vec![conflict],
-            enclosing,
+            views: group
+                .kept
+                .iter()
+                .map(|kept| self.conflict(&kept.1))
+                .collect(),
+            enclosing: regions,
             ..Evidence::default()
         };
-        Finding::new(
+        let mut finding = Finding::new(
             NAME,
             Kind::ViewInconsistency,
             Verdict::Suspected,
             region,
             message,
             evidence,
-        )
+        );
+        finding.occurrences = group.occurrences;
+        finding
+    }
+
+    fn conflict(&self, conflict: &Conflict) -> ViewConflict {
+        let maximal = &self.views[conflict.maximal];
+        let names = (conflict.fields.iter()).map(|&var| self.describe.tables.var_name(var));
+        ViewConflict {
+            fields: names.collect(),
+            maximal: self.view(maximal, maximal.origins[0]),
+            diverging: (conflict.diverging.iter().zip(conflict.origins))
+                .map(|(&view, origin)| self.view(&self.views[view], origin))
+                .collect(),
+        }
     }
 
     fn view(&self, view: &View, origin: Origin) -> untorn_findings::View {

@@ -12,17 +12,17 @@ type Locks = BTreeSet<LockId>;
 /// A candidate set: `None` is the set of all locks.
 type Candidates = Option<Locks>;
 
-fn meet(a: &Candidates, b: &Locks) -> Candidates {
+fn meet(a: &Candidates, b: &Locks) -> Locks {
     match a {
-        None => Some(b.clone()),
-        Some(a) => Some(a.intersection(b).copied().collect()),
+        None => b.clone(),
+        Some(a) => a.intersection(b).copied().collect(),
     }
 }
 
 fn meet_all(a: &Candidates, b: &Candidates) -> Candidates {
     match b {
         None => a.clone(),
-        Some(b) => meet(a, b),
+        Some(b) => Some(meet(a, b)),
     }
 }
 
@@ -166,10 +166,9 @@ impl<'a> Naive<'a> {
         let t = event.thread;
         let silenced = self.settings.silenced.contains(&event.site);
         match event.op {
+            Op::Read(..) | Op::Write(..) | Op::Update(..) if silenced => {}
             Op::Read(flags, var) | Op::Write(flags, var) | Op::Update(flags, var) => {
-                if !silenced {
-                    self.access(events, at, flags, var);
-                }
+                self.access(events, at, flags, var);
             }
             Op::Acquire(mode, lock) => self.take(events, at, mode, lock, silenced),
             Op::Wake(lock) => self.take(events, at, LockMode::Exclusive, lock, silenced),
@@ -217,8 +216,8 @@ impl<'a> Naive<'a> {
                 let thread = self.threads.entry(t).or_default();
                 let above = thread.frames.iter().rposition(|f| *f == Frame::Region);
                 let found = (thread.frames.iter()).rposition(|f| *f == Frame::Method(method));
-                if found.is_some() && found > above {
-                    thread.frames.truncate(found.unwrap());
+                if let Some(found) = found.filter(|&found| Some(found) > above) {
+                    thread.frames.truncate(found);
                 }
                 thread.leave();
             }
@@ -273,7 +272,7 @@ impl<'a> Naive<'a> {
         if !refinements.protected_locks {
             return false;
         }
-        this.protecting = meet(&this.protecting, others);
+        this.protecting = Some(meet(&this.protecting, others));
         !is_empty(&this.protecting)
     }
 
@@ -300,8 +299,8 @@ impl<'a> Naive<'a> {
             thread.exclusive()
         };
         let this = &self.vars[&var];
-        let by_access = !is_empty(&meet(&this.access, &held));
-        let by_write = !is_empty(&meet(&this.write, &held));
+        let by_access = !meet(&this.access, &held).is_empty();
+        let by_write = !meet(&this.write, &held).is_empty();
         let write_protection = self.settings.refinements.write_protected_data;
         let (mover, wrong) = match self.settings.mode {
             Mode::Full if write_protection && reads => (by_write, false),
@@ -399,10 +398,10 @@ impl<'a> Naive<'a> {
         }
         let before = (this.access.clone(), this.write.clone());
         if writes {
-            this.access = meet(&this.access, &thread.exclusive());
-            this.write = meet(&this.write, &thread.exclusive());
+            this.access = Some(meet(&this.access, &thread.exclusive()));
+            this.write = Some(meet(&this.write, &thread.exclusive()));
         } else {
-            this.access = meet(&this.access, &thread.any());
+            this.access = Some(meet(&this.access, &thread.any()));
         }
         if before != (this.access.clone(), this.write.clone()) {
             let list = |set: &Candidates| match set {
