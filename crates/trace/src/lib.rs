@@ -4,6 +4,7 @@
 //! A [`Replay`] reads a stretch of the order again, so that analyses need no copies of what they may want to look at later.
 
 mod error;
+pub mod exercise;
 pub mod generate;
 pub mod info;
 mod memory;
