@@ -16,7 +16,7 @@ use untorn_model::{AccessFlags, Event, LockId, MethodId, Op, RegionId, SiteId, T
 use untorn_trace::VecSource;
 use untorn_trace::generate::{Shape, random_trace};
 
-const TRACES: u64 = 3000;
+const TRACES: u64 = 2000;
 
 fn shapes() -> [Shape; 4] {
     let nested = Shape {
