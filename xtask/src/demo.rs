@@ -10,6 +10,12 @@ use crate::process::{self, shown};
 use crate::setup::Setup;
 use crate::workspace::Workspace;
 
+/// Shows the main job on a bundled example.
+///
+/// Sets up what is missing first (see `cargo xtask setup`), builds, and runs each command with a word on what it shows.
+#[derive(clap::Args)]
+pub struct Arguments {}
+
 struct Step {
     title: &'static str,
     program: PathBuf,

@@ -24,6 +24,12 @@ const COMPLETIONS: [(&str, &str); 5] = [
 /// Files of the repository that go with the program.
 const DOCUMENTS: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
+/// Packs the program, completions, man pages and licences into dist/.
+///
+/// What an earlier run left in dist/ is removed first.
+#[derive(clap::Args)]
+pub struct Arguments {}
+
 pub fn run(workspace: &Workspace) -> Result<ExitCode, Error> {
     let untorn = workspace.untorn()?;
     let setup = Setup::prepare()?;

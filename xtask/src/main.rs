@@ -35,11 +35,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    Demo,
+    Demo(demo::Arguments),
     Test(test::Arguments),
     Bench(bench::Arguments),
     Corpus(corpus::Arguments),
-    Dist,
+    Dist(dist::Arguments),
     Setup(setup::Arguments),
 }
 
@@ -57,11 +57,11 @@ fn main() -> ExitCode {
 fn run(task: &Task) -> Result<ExitCode, Error> {
     let workspace = workspace::Workspace::of_current_folder()?;
     match task {
-        Task::Demo => demo::run(&workspace),
+        Task::Demo(_) => demo::run(&workspace),
         Task::Test(arguments) => test::run(arguments, &workspace),
         Task::Bench(arguments) => bench::run(arguments, &workspace),
         Task::Corpus(arguments) => corpus::run(arguments, &workspace),
-        Task::Dist => dist::run(&workspace),
+        Task::Dist(_) => dist::run(&workspace),
         Task::Setup(arguments) => setup::run(arguments, &workspace),
     }
 }

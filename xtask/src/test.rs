@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
     );
     eprintln!("$ {}", shown(&tests));
     let status = process::follow(setup.tell(&mut tests), &mut io::stdout(), |line| {
-        counts.see(line)
+        counts.see(line);
     })?;
     let counts = counts.finish();
     complaints.extend(counts.complaints());

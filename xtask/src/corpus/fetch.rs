@@ -108,6 +108,7 @@ pub fn with_maven(
         "--batch-mode",
         "--quiet",
         "--no-transfer-progress",
+        "-Dstyle.color=never",
         "--strict-checksums",
         "--file",
     ]);
