@@ -7,8 +7,6 @@ use crate::process::{self, shown};
 use crate::setup::Setup;
 use crate::workspace::Workspace;
 
-const PACKAGE: &str = "untorn-bench";
-
 /// Runs benchmarks and prints ratios.
 ///
 /// Without a name it runs them all.
@@ -26,17 +24,16 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Error> {
-    if !workspace.has_package(PACKAGE) {
+    if !workspace.has_crate("bench") {
         return Err(Error::Absent {
-            what: format!("package `{PACKAGE}`"),
-            needed_for: "it belongs in crates/bench and holds the benchmarks",
+            what: "crates/bench",
+            needed_for: "its program `untorn-bench` holds the benchmarks",
         });
     }
     let setup = Setup::prepare()?;
-    process::run(setup.tell(&mut workspace.build()))?;
-    let mut bench =
-        Command::new(workspace.built(&format!("{PACKAGE}{}", std::env::consts::EXE_SUFFIX)));
-    bench.args(&arguments.names).current_dir(workspace.root());
+    Workspace::build(&setup)?;
+    let mut bench = Command::new(workspace.program("untorn-bench"));
+    bench.args(&arguments.names);
     eprintln!("$ {}", shown(&bench));
     process::run(setup.tell(&mut bench))?;
     Ok(ExitCode::SUCCESS)

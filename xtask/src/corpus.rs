@@ -100,9 +100,9 @@ fn fetched(jars: &[&Jar], setup: &mut Setup, workspace: &Workspace) -> Result<Ve
 }
 
 fn roundtrip(names: &[String], list: &List, workspace: &Workspace) -> Result<(), Error> {
-    if !workspace.has_example("untorn-classfile", "roundtrip") {
+    if !workspace.has_example("classfile", "roundtrip") {
         return Err(Error::Absent {
-            what: "example `roundtrip` in package `untorn-classfile`".to_owned(),
+            what: "crates/classfile/examples/roundtrip.rs",
             needed_for: "it reads class files and writes them back",
         });
     }
@@ -111,7 +111,7 @@ fn roundtrip(names: &[String], list: &List, workspace: &Workspace) -> Result<(),
     if names.is_empty() {
         inputs.extend(setup.jdk_homes().map(|home| home.join("lib/modules")));
     }
-    let mut command = workspace.cargo(&[
+    let mut command = process::cargo(&[
         "run",
         "--release",
         "--package",

@@ -36,9 +36,7 @@ Where to go next
 pub fn run(workspace: &Workspace) -> Result<ExitCode, Error> {
     let untorn = workspace.untorn()?;
     let setup = Setup::prepare()?;
-    let mut build = workspace.build();
-    eprintln!("$ {}", shown(&build));
-    process::run(setup.tell(&mut build))?;
+    Workspace::build(&setup)?;
 
     for (number, step) in steps(&untorn).iter().enumerate() {
         step.show(number + 1, &setup, workspace.root())?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::error::Error;
-use crate::process::{self, shown};
+use crate::process;
 use crate::setup::Setup;
 use crate::workspace::Workspace;
 
@@ -33,20 +33,13 @@ pub struct Arguments {}
 pub fn run(workspace: &Workspace) -> Result<ExitCode, Error> {
     let untorn = workspace.untorn()?;
     let setup = Setup::prepare()?;
-    let mut build = workspace.build();
-    eprintln!("$ {}", shown(&build));
-    process::run(setup.tell(&mut build))?;
+    Workspace::build(&setup)?;
 
     let agent = workspace
-        .has_package("untorn-agent")
-        .then(|| workspace.built(&agent_library()));
+        .has_crate("agent")
+        .then(|| workspace.library("untorn_agent"));
     let dist = workspace.root().join("dist");
     pack(&untorn, agent.as_deref(), workspace.root(), &dist)?;
-    eprintln!(
-        "untorn {} is in {}:",
-        workspace.product_version().unwrap_or_default(),
-        dist.display()
-    );
     for file in files_below(&dist)? {
         println!("{}", file.display());
     }
@@ -77,14 +70,6 @@ fn pack(untorn: &Path, agent: Option<&Path>, root: &Path, dist: &Path) -> Result
         fs::write(&path, script).map_err(Error::in_file("write", &path))?;
     }
     process::run(Command::new(untorn).args(["generate", "man"]).arg(&pages))
-}
-
-fn agent_library() -> String {
-    format!(
-        "{}untorn_agent{}",
-        std::env::consts::DLL_PREFIX,
-        std::env::consts::DLL_SUFFIX
-    )
 }
 
 fn copy_into(folder: &Path, file: &Path) -> Result<(), Error> {

@@ -22,8 +22,8 @@ pub enum Error {
     #[error("lost the output of `{command}`: {source}")]
     Stream { command: String, source: io::Error },
 
-    #[error("cargo described the workspace in a way that xtask does not understand: {0}")]
-    Metadata(serde_json::Error),
+    #[error("{0}; run this as `cargo xtask` from within the repository")]
+    NotUnderCargo(&'static str),
 
     #[error("{what} is needed and was not found; {refusal}\n  {remedy}")]
     Missing {
@@ -34,7 +34,7 @@ pub enum Error {
 
     #[error("this workspace has no {what} yet: {needed_for}")]
     Absent {
-        what: String,
+        what: &'static str,
         needed_for: &'static str,
     },
 

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 fn run(task: &Task) -> Result<ExitCode, Error> {
-    let workspace = workspace::Workspace::of_current_folder()?;
+    let workspace = workspace::Workspace::of_this_run()?;
     match task {
         Task::Demo(_) => demo::run(&workspace),
         Task::Test(arguments) => test::run(arguments, &workspace),

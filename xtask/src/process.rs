@@ -7,9 +7,11 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::error::Error;
 
-/// Cargo as it runs us, so that children use the same toolchain.
-pub fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+/// Cargo as it runs us: the same toolchain, and from the same folder, so that it builds where we were built.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
 }
 
 /// The command as one would type it, with programs by their file names.

@@ -91,7 +91,7 @@ impl Setup {
     pub fn prepare_tests(&mut self, workspace: &Workspace) -> Result<(), Error> {
         let folder = crate::corpus::fetch_slice(self, workspace)?;
         self.export("UNTORN_CORPUS", folder);
-        if workspace.has_package("untorn-report") {
+        if workspace.has_crate("report") {
             let chromium = self.chromium()?;
             eprintln!("Chromium for tests of the report: {}", chromium.display());
             self.export("UNTORN_CHROMIUM", chromium);

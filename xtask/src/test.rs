@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
             ("format", vec!["fmt", "--all", "--check"]),
             ("lints", clippy.concat()),
         ] {
-            let mut command = workspace.cargo(&check);
+            let mut command = process::cargo(&check);
             eprintln!("$ {}", shown(&command));
             if !process::status(setup.tell(&mut command))?.success() {
                 complaints.push(format!("{name}: `{}` failed", shown(&command)));
@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
     }
 
     let mut counts = Counts::default();
-    let mut tests = workspace.cargo(
+    let mut tests = process::cargo(
         &[
             &["test", "--release", "--no-fail-fast"],
             &*arguments.selection(),

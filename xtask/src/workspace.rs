@@ -1,179 +1,138 @@
-//! What cargo knows of this workspace: its root, where it builds to, and which packages it has so far.
+//! This workspace as it lies on disk: its root, where cargo builds it to, and which crates it has so far.
+//!
+//! Nothing here asks cargo, which would cost a dependency for reading its answer.
+//! Cargo says where xtask's sources are, and xtask itself lies where cargo puts what it builds,
+//! whatever `CARGO_TARGET_DIR` or a configuration file made of that.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use serde::Deserialize;
 
 use crate::error::Error;
 use crate::process;
+use crate::setup::Setup;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Workspace {
-    #[serde(rename = "workspace_root")]
     root: PathBuf,
-    #[serde(rename = "target_directory")]
-    target: PathBuf,
-    packages: Vec<Package>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    targets: Vec<Target>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Target {
-    name: String,
-    kind: Vec<String>,
+    /// Where release builds go.
+    built: PathBuf,
 }
 
 impl Workspace {
-    pub fn of_current_folder() -> Result<Self, Error> {
-        let described = process::output(process::cargo().args([
-            "metadata",
-            "--no-deps",
-            "--format-version=1",
-        ]))?;
-        Self::from_metadata(&described)
+    pub fn of_this_run() -> Result<Self, Error> {
+        let manifest = env::var_os("CARGO_MANIFEST_DIR").ok_or(Error::NotUnderCargo(
+            "cargo did not say where the workspace is",
+        ))?;
+        let program = env::current_exe()
+            .map_err(|_| Error::NotUnderCargo("cannot tell where cargo builds to"))?;
+        Self::around(Path::new(&manifest), &program)
     }
 
-    fn from_metadata(described: &[u8]) -> Result<Self, Error> {
-        serde_json::from_slice(described).map_err(Error::Metadata)
+    fn around(manifest: &Path, program: &Path) -> Result<Self, Error> {
+        match (manifest.parent(), program.parent()) {
+            (Some(root), Some(built)) => Ok(Self {
+                root: root.to_owned(),
+                built: built.to_owned(),
+            }),
+            _ => Err(Error::NotUnderCargo(
+                "xtask lies at the root of the file system",
+            )),
+        }
     }
 
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The build folder; cargo has already applied `CARGO_TARGET_DIR` and its own configuration.
-    pub fn target(&self) -> &Path {
-        &self.target
+    /// A folder of our own in cargo's build folder, which `cargo clean` removes with the rest.
+    pub fn cache(&self, name: &str) -> PathBuf {
+        self.built.parent().unwrap_or(&self.built).join(name)
     }
 
-    pub fn has_package(&self, name: &str) -> bool {
-        self.packages.iter().any(|package| package.name == name)
+    /// Whether the workspace has `crates/NAME` already.
+    pub fn has_crate(&self, name: &str) -> bool {
+        self.crate_file(name, "Cargo.toml").is_file()
     }
 
-    pub fn has_example(&self, package: &str, example: &str) -> bool {
-        self.packages
-            .iter()
-            .filter(|candidate| candidate.name == package)
-            .any(|candidate| candidate.has_target("example", example))
+    pub fn has_example(&self, name: &str, example: &str) -> bool {
+        self.crate_file(name, "examples")
+            .join(example)
+            .with_extension("rs")
+            .is_file()
     }
 
-    /// The version of the package that holds the `untorn` program.
-    pub fn product_version(&self) -> Option<&str> {
-        self.packages
-            .iter()
-            .find(|package| package.has_target("bin", "untorn"))
-            .map(|package| package.version.as_str())
-    }
-
-    /// A cargo command that works on this workspace wherever the caller stands.
-    pub fn cargo(&self, arguments: &[&str]) -> Command {
-        let mut command = process::cargo();
-        command
-            .args(arguments)
-            .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", &self.target);
-        command
+    fn crate_file(&self, name: &str, file: &str) -> PathBuf {
+        self.root.join("crates").join(name).join(file)
     }
 
     /// The build that `demo`, `bench` and `dist` share.
     ///
     /// It names the whole workspace on purpose: cargo unifies features over the packages it is asked for,
     /// so asking for one package here and for all of them in `test` would compile dependencies twice.
-    pub fn build(&self) -> Command {
-        self.cargo(&["build", "--workspace", "--release"])
+    pub fn build(setup: &Setup) -> Result<(), Error> {
+        let mut build = process::cargo(&["build", "--workspace", "--release"]);
+        eprintln!("$ {}", process::shown(&build));
+        process::run(setup.tell(&mut build))
     }
 
-    /// A file that the release build made.
-    pub fn built(&self, file: &str) -> PathBuf {
-        self.target.join("release").join(file)
+    /// A program of the release build.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.built
+            .join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// The `untorn` program of the release build, if this workspace has one.
+    /// A shared library of the release build.
+    pub fn library(&self, name: &str) -> PathBuf {
+        self.built.join(format!(
+            "{}{name}{}",
+            env::consts::DLL_PREFIX,
+            env::consts::DLL_SUFFIX
+        ))
+    }
+
+    /// The `untorn` program of the release build, if this workspace has its crate.
     pub fn untorn(&self) -> Result<PathBuf, Error> {
-        if self.product_version().is_none() {
+        if !self.has_crate("untorn") {
             return Err(Error::Absent {
-                what: "program `untorn`".to_owned(),
+                what: "crates/untorn",
                 needed_for: "it is the command line, which this task runs",
             });
         }
-        Ok(self.built(&format!("untorn{}", std::env::consts::EXE_SUFFIX)))
-    }
-}
-
-impl Package {
-    fn has_target(&self, kind: &str, name: &str) -> bool {
-        self.targets
-            .iter()
-            .any(|target| target.name == name && target.kind.iter().any(|k| k == kind))
+        Ok(self.program("untorn"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const METADATA: &str = r#"{
-        "workspace_root": "/w", "target_directory": "/t", "version": 1,
-        "packages": [
-            {"name": "untorn", "version": "0.1.0", "targets": [{"name": "untorn", "kind": ["bin"]}]},
-            {"name": "untorn-classfile", "version": "0.1.0", "targets": [
-                {"name": "untorn_classfile", "kind": ["lib"]}, {"name": "roundtrip", "kind": ["example"]}]}
-        ]}"#;
+    use std::fs;
 
     #[test]
-    fn packages_programs_and_examples_are_told_apart() {
-        let workspace = Workspace::from_metadata(METADATA.as_bytes()).unwrap();
-        assert!(workspace.has_package("untorn-classfile"));
-        assert!(
-            !workspace.has_package("untorn_classfile"),
-            "a library is not a package"
-        );
-        assert!(workspace.has_example("untorn-classfile", "roundtrip"));
-        assert!(
-            !workspace.has_example("untorn", "roundtrip"),
-            "the example of another package"
-        );
-        assert_eq!(workspace.product_version(), Some("0.1.0"));
-        assert!(workspace.untorn().unwrap().starts_with("/t/release"));
-    }
-
-    #[test]
-    fn a_workspace_without_the_program_says_so() {
-        let workspace = Workspace::from_metadata(
-            br#"{"workspace_root":"/w","target_directory":"/t","packages":[]}"#,
-        )
-        .unwrap();
+    fn crates_programs_and_examples_are_found_where_cargo_has_them() {
+        let root = tempfile::tempdir().unwrap();
+        let manifest = root.path().join("xtask");
+        let workspace = Workspace::around(&manifest, Path::new("/build/release/xtask")).unwrap();
         assert!(
             workspace
                 .untorn()
                 .unwrap_err()
                 .to_string()
-                .contains("no program `untorn` yet")
+                .contains("no crates/untorn yet")
         );
-    }
 
-    #[test]
-    fn children_build_where_cargo_said() {
-        let workspace = Workspace::from_metadata(METADATA.as_bytes()).unwrap();
-        let command = workspace.build();
-        assert_eq!(command.get_current_dir(), Some(Path::new("/w")));
-        assert!(command.get_envs().any(|(name, value)| {
-            name == "CARGO_TARGET_DIR" && value.is_some_and(|value| value == "/t")
-        }));
-    }
-
-    #[test]
-    fn garbage_from_cargo_is_an_error() {
-        assert!(matches!(
-            Workspace::from_metadata(b"{"),
-            Err(Error::Metadata(_))
-        ));
+        for (name, example) in [("untorn", "other"), ("classfile", "roundtrip")] {
+            let folder = root.path().join("crates").join(name);
+            fs::create_dir_all(folder.join("examples")).unwrap();
+            fs::write(folder.join("Cargo.toml"), "").unwrap();
+            fs::write(folder.join("examples").join(format!("{example}.rs")), "").unwrap();
+        }
+        assert!(workspace.has_crate("classfile") && !workspace.has_crate("report"));
+        assert!(workspace.has_example("classfile", "roundtrip"));
+        assert!(
+            !workspace.has_example("untorn", "roundtrip"),
+            "the example of another crate"
+        );
+        assert!(workspace.untorn().unwrap().starts_with("/build/release"));
+        assert_eq!(workspace.cache("corpus"), Path::new("/build/corpus"));
     }
 }

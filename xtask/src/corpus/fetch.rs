@@ -22,12 +22,12 @@ pub enum Attempt {
 }
 
 pub fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.target().join("corpus")
+    workspace.cache("corpus")
 }
 
 /// Returns where the jars are, in the order given, after bringing those that are missing or not as pinned.
 ///
-/// `bring` puts `NAME.jar` for each jar into a folder; it is tried twice, since networks fail.
+/// `bring` puts `NAME.jar` for each jar into a folder; if it ends badly it is tried once more, since networks fail.
 /// What it brings is trusted only after its sum was compared, and a cached jar is compared each time.
 pub fn fetch(
     jars: &[&Jar],
@@ -40,25 +40,27 @@ pub fn fetch(
         .filter(|jar| !is_as_pinned(jar, &path_in(cache, jar)))
         .collect();
     if !missing.is_empty() {
-        let incoming = cache.join(format!("incoming-{}", std::process::id()));
-        fs::create_dir_all(&incoming).map_err(Error::in_file("create", &incoming))?;
-        let brought = bring(&missing, &incoming, Attempt::First)
-            .or_else(|error| {
-                eprintln!("{error}; trying once more.");
-                bring(&missing, &incoming, Attempt::Second)
-            })
-            .map_err(|cause| Error::Fetch {
-                artifacts: artifacts(&missing),
-                cause: Box::new(cause),
-            })
-            .and_then(|()| {
-                missing
-                    .iter()
-                    .try_for_each(|jar| accept(jar, &incoming, cache))
-            });
-        // Whatever happened, nothing half-fetched stays behind; the verdict above matters more than this one.
-        let _ = fs::remove_dir_all(&incoming);
-        brought?;
+        fs::create_dir_all(cache).map_err(Error::in_file("create", cache))?;
+        // Removed when it goes out of scope, so nothing half-fetched stays behind.
+        let incoming = tempfile::Builder::new()
+            .prefix("incoming-")
+            .tempdir_in(cache)
+            .map_err(Error::in_file("create a folder in", cache))?;
+        let incoming = incoming.path();
+        match bring(&missing, incoming, Attempt::First) {
+            Err(failed @ Error::Ended { .. }) => {
+                eprintln!("{failed}; trying once more.");
+                bring(&missing, incoming, Attempt::Second).map_err(|cause| Error::Fetch {
+                    artifacts: artifacts(&missing),
+                    cause: Box::new(cause),
+                })
+            }
+            // Without Maven, say, a second attempt would end like the first.
+            other => other,
+        }?;
+        missing
+            .iter()
+            .try_for_each(|jar| accept(jar, incoming, cache))?;
     }
     Ok(jars.iter().map(|jar| path_in(cache, jar)).collect())
 }
@@ -288,6 +290,20 @@ mod tests {
         );
         assert_eq!(twice.asked.borrow().len(), 2);
         assert!(content(cache.path()).is_empty());
+    }
+
+    #[test]
+    fn without_maven_there_is_no_second_attempt() {
+        let cache = tempfile::tempdir().unwrap();
+        let list = list();
+        let mut attempts = 0;
+        let error = fetch(&list.select(&[]).unwrap(), cache.path(), |_, _, _| {
+            attempts += 1;
+            process::run(&mut Command::new("untorn-no-such-program"))
+        })
+        .unwrap_err();
+        assert!(matches!(error, Error::Start { .. }), "{error}");
+        assert_eq!(attempts, 1);
     }
 
     #[test]
