@@ -61,6 +61,20 @@ pub fn output(command: &mut Command) -> Result<Vec<u8>, Error> {
     Ok(output.stdout)
 }
 
+/// Runs the command and demands success; what it says is shown, on standard error, only if it fails.
+pub fn run_quietly(command: &mut Command) -> Result<(), Error> {
+    let output = command.output().map_err(|source| Error::Start {
+        command: shown(command),
+        source,
+    })?;
+    if !output.status.success() {
+        for said in [output.stdout, output.stderr] {
+            eprint!("{}", String::from_utf8_lossy(&said));
+        }
+    }
+    demand_success(command, output.status)
+}
+
 fn demand_success(command: &Command, status: ExitStatus) -> Result<(), Error> {
     if status.success() {
         Ok(())

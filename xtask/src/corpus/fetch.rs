@@ -1,7 +1,6 @@
 //! Brings jars into the cache folder: by Maven, checked against their pins, moved into place only when right.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -110,7 +109,6 @@ pub fn with_maven(
         "--batch-mode",
         "--quiet",
         "--no-transfer-progress",
-        "-Dstyle.color=never",
         "--strict-checksums",
         "--file",
     ]);
@@ -123,8 +121,7 @@ pub fn with_maven(
         "org.apache.maven.plugins:maven-dependency-plugin:{DEPENDENCY_PLUGIN}:copy"
     ));
     command.arg(format!("-DoutputDirectory={}", into.display()));
-    // Standard output is for paths.
-    process::run(setup.tell(&mut command).stdout(io::stderr()))
+    process::run_quietly(setup.tell(&mut command))
 }
 
 fn project_of(jars: &[&Jar]) -> String {
