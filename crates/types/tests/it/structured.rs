@@ -1,9 +1,7 @@
 //! On structured code the graph engine gives exactly what the rules of Figures 3 to 5 give on the expression.
 
-mod terms;
-
+use crate::terms::{Term, World, terms};
 use proptest::prelude::*;
-use terms::{Term, World, terms};
 use untorn_types::algebra::{Algebra, Atomicity};
 use untorn_types::basic::Basic;
 use untorn_types::holding;

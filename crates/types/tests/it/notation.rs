@@ -1,9 +1,7 @@
 //! The paper's notation: what is printed reads back as the same atomicity, and malformed text is refused with its place.
 
-mod terms;
-
+use crate::terms::{World, terms};
 use proptest::prelude::*;
-use terms::{World, terms};
 use untorn_types::basic::Basic;
 use untorn_types::locks::{FieldName, Lock, Locks, Root};
 use untorn_types::notation::{NameScope, parse_atomicity, parse_lock, print_atomicity};

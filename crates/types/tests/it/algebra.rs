@@ -1,9 +1,7 @@
 //! Theorems 1 to 3 of the paper, and what is left of them with left and right movers.
 
-mod terms;
-
+use crate::terms::{World, terms};
 use proptest::prelude::*;
-use terms::{World, terms};
 use untorn_types::algebra::Atomicity;
 use untorn_types::basic::Basic;
 use untorn_types::locks::{Locks, Root};

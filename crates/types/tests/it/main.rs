@@ -1,0 +1,7 @@
+//! One test binary, so that the crate is linked once.
+
+mod algebra;
+mod guards;
+mod notation;
+mod structured;
+mod terms;
