@@ -2,7 +2,7 @@
 
 use crate::terms::{Term, World, terms};
 use proptest::prelude::*;
-use untorn_types::algebra::{Algebra, Atomicity};
+use untorn_types::algebra::{Algebra, Atomicity, Test};
 use untorn_types::basic::Basic;
 use untorn_types::holding;
 use untorn_types::input::{Discipline, Effect, Graph, Node, NodeId, RegionId, Site};
@@ -26,7 +26,10 @@ enum Expr {
 }
 
 fn expressions() -> impl Strategy<Value = Expr> {
-    let step = (terms(&Basic::PAPER, true), any::<bool>()).prop_map(|(t, v)| Expr::Step(t, v));
+    // Mostly harmless steps, or every expression would be compound or an error.
+    let harmless = terms(&[Basic::Const, Basic::Mover, Basic::Atomic], false);
+    let step = (prop_oneof![6 => harmless, 1 => terms(&Basic::PAPER, true)], any::<bool>())
+        .prop_map(|(term, variable)| Expr::Step(term, variable));
     step.prop_recursive(5, 24, 3, |inner| {
         let e = || inner.clone().prop_map(Box::new);
         prop_oneof![
@@ -202,4 +205,21 @@ proptest! {
         let found = engine(&mut world, &expr);
         prop_assert_eq!(found, typed);
     }
+}
+
+/// Two variables of one name are two objects: without the binding in between the two steps would seem never to be atomic both.
+#[test]
+fn a_binding_starts_a_new_variable() {
+    let mut world = World::new();
+    let held = Test::held(world.locks[0]);
+    let term = |high, low| {
+        let [high, low] = [high, low].map(|b| Box::new(Term::Basic(b)));
+        Box::new(Expr::Step(Term::Cond(held, high, low), true))
+    };
+    let nothing = || Box::new(Expr::Step(Term::Basic(Basic::Const), false));
+    let first = Expr::Let(nothing(), term(Basic::Atomic, Basic::Mover));
+    let second = Expr::Let(nothing(), term(Basic::Mover, Basic::Atomic));
+    let expr = Expr::Seq(Box::new(first), Box::new(second));
+    assert_eq!(type_of(&mut world, &expr, 0), Atomicity::CMPD);
+    assert_eq!(engine(&mut world, &expr), Atomicity::CMPD);
 }
