@@ -1,6 +1,8 @@
 //! One test binary, so that the crate is linked once.
 
 mod algebra;
+mod builder;
+mod examples;
 mod guards;
 mod notation;
 mod structured;
