@@ -10,7 +10,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::algebra::{Algebra, Atomicity};
-use crate::input::{Effect, Graph, MethodId, Program};
+use crate::input::{Effect, Graph, MethodId, Overrides, Program};
 use crate::locks::{Lock, Locks, Root};
 use crate::substitution::Substitution;
 
@@ -267,8 +267,38 @@ pub(crate) fn components(
         .collect()
 }
 
+/// Who overrides each method, and how.
+pub(crate) type Overriders<'a> = Vec<Vec<(MethodId, &'a Overrides)>>;
+
+pub(crate) fn overriders(program: &Program) -> Overriders<'_> {
+    let mut table: Overriders<'_> = vec![Vec::new(); program.methods.len()];
+    for (index, method) in program.methods.iter().enumerate() {
+        for overrides in &method.overrides {
+            if let Some(list) = table.get_mut(overrides.method.index()) {
+                list.push((MethodId(index as u32), overrides));
+            }
+        }
+    }
+    table
+}
+
+/// What each method's summary is made of: its callees and its overriders.
+pub(crate) fn dependencies(program: &Program) -> Vec<(MethodId, MethodId)> {
+    let overriding = program
+        .methods
+        .iter()
+        .enumerate()
+        .flat_map(|(index, method)| {
+            method
+                .overrides
+                .iter()
+                .map(move |o| (o.method, MethodId(index as u32)))
+        });
+    calls(program).chain(overriding).collect()
+}
+
 /// All calls of the program, caller first.
-pub(crate) fn calls(program: &Program) -> impl Iterator<Item = (MethodId, MethodId)> {
+fn calls(program: &Program) -> impl Iterator<Item = (MethodId, MethodId)> {
     program
         .methods
         .iter()
@@ -295,16 +325,21 @@ pub fn program_holdings(
     program: &Program,
     slots: &[Lock],
 ) -> (Vec<Holdings>, Vec<NetLocks>) {
+    let overriders = overriders(program);
     let mut nets = vec![NetLocks::default(); program.methods.len()];
     let mut states: Vec<Holdings> = vec![Vec::new(); program.methods.len()];
-    for component in components(program.methods.len(), calls(program)) {
+    for component in components(program.methods.len(), dependencies(program).into_iter()) {
         loop {
             let mut changed = false;
             for &method in &component {
-                let Some(graph) = &program.methods[method.index()].body else {
-                    continue;
-                };
-                let (found, mut net) = holdings(locks, graph, &nets, slots);
+                let mut net = NetLocks::default();
+                if let Some(graph) = &program.methods[method.index()].body {
+                    (states[method.index()], net) = holdings(locks, graph, &nets, slots);
+                }
+                for (by, _) in &overriders[method.index()] {
+                    // Names may differ between the two, but what is taken more than this only helps.
+                    net.0.join(&nets[by.index()].0);
+                }
                 let known = &mut nets[method.index()];
                 // Joined with what was believed before, so that recursion ends.
                 if component.len() > 1 || !known.is_balanced() {
@@ -312,7 +347,6 @@ pub fn program_holdings(
                 }
                 changed |= *known != net;
                 *known = net;
-                states[method.index()] = found;
             }
             if !changed {
                 break;

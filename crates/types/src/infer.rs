@@ -4,6 +4,7 @@
 //! The least solution is the fixpoint from `const` upwards, computed component by component of the dependency graph, callees and overriders first, so that a program without recursion needs each body once.
 //!
 //! Where we differ: a method's types test at most [`Limits::tests`] locks; beyond that the longest paths are lifted, which only makes types larger.
+//! A declaration that does not hold is not believed: callers see its join with what the body is, so that no proof rests on it.
 //! A call whose possible targets are known takes the join of their types instead of the declared method's.
 //!
 //! Guaranteed: the result satisfies all constraints, and is the least such if no limit was hit.
@@ -12,10 +13,11 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use crate::algebra::{Algebra, Atomicity};
-use crate::holding::{self, Holdings, NetLocks};
+use crate::algebra::{Algebra, Atomicity, Valuation};
+use crate::basic::Basic;
+use crate::holding::{self, Holdings, NetLocks, Overriders};
 use crate::input::{Discipline, MethodId, Overrides, Program, Site};
-use crate::locks::{Lock, Locks};
+use crate::locks::{Lock, Locks, Root};
 use crate::path::{self, Fault, Meaning, Paths};
 use crate::substitution::Substitution;
 
@@ -46,6 +48,8 @@ pub enum Violation {
     },
     /// `[EXP FORK]`: the thread's method breaks the discipline.
     Thread(MethodId, Site),
+    /// `[PROG]`: a method that anyone may call breaks the discipline, so guards that it tests protect nothing.
+    Undisciplined(MethodId),
 }
 
 /// The types of a program.
@@ -120,7 +124,7 @@ pub fn infer(
         holdings,
         nets,
     };
-    let overriders = overriders(program);
+    let overriders = holding::overriders(program);
     for (index, method) in program.methods.iter().enumerate() {
         state.methods[index] = match method.declared {
             Some(declared) => declared,
@@ -130,11 +134,7 @@ pub fn infer(
         };
     }
     let mut users: Vec<Vec<MethodId>> = vec![Vec::new(); size];
-    let override_edges = overriders
-        .iter()
-        .enumerate()
-        .flat_map(|(of, list)| list.iter().map(move |(by, _)| (MethodId(of as u32), *by)));
-    let edges: Vec<_> = holding::calls(program).chain(override_edges).collect();
+    let edges = holding::dependencies(program);
     for &(user, used) in &edges {
         if let Some(list) = users.get_mut(used.index()) {
             list.push(user);
@@ -154,20 +154,6 @@ pub fn infer(
     state
 }
 
-type Overriders<'a> = Vec<Vec<(MethodId, &'a Overrides)>>;
-
-fn overriders(program: &Program) -> Overriders<'_> {
-    let mut table: Overriders<'_> = vec![Vec::new(); program.methods.len()];
-    for (index, method) in program.methods.iter().enumerate() {
-        for overrides in &method.overrides {
-            if let Some(list) = table.get_mut(overrides.method.index()) {
-                list.push((MethodId(index as u32), overrides));
-            }
-        }
-    }
-    table
-}
-
 struct Solver<'a> {
     program: &'a Program,
     discipline: &'a Discipline,
@@ -185,9 +171,6 @@ impl Solver<'_> {
         while let Some(method) = queue.pop_front() {
             queued.remove(&method);
             let bound = self.lower_bound(algebra, method, state);
-            if self.program.methods[method.index()].declared.is_some() {
-                continue;
-            }
             let known = state.methods[method.index()];
             let joined = algebra.join(known, bound);
             if joined == known {
@@ -217,11 +200,7 @@ impl Solver<'_> {
             let body = self.lifted(algebra, method, whole);
             state.bodies[method.index()] = body;
         }
-        let mut bound = if input.body.is_some() || !self.overriders[method.index()].is_empty() {
-            state.bodies[method.index()]
-        } else {
-            Atomicity::CMPD
-        };
+        let mut bound = state.bodies[method.index()];
         for &(by, overrides) in &self.overriders[method.index()] {
             let theirs = self.inverted(algebra, method, by, overrides, state);
             bound = algebra.join(bound, theirs);
@@ -294,6 +273,21 @@ impl Solver<'_> {
             let bound = algebra.held(Locks::TLL, Atomicity::CMPD, Atomicity::ERROR);
             if !algebra.leq(run, bound) {
                 violations.push(Violation::Thread(thread.run, thread.site));
+            }
+        }
+        for (index, method) in self.program.methods.iter().enumerate() {
+            // Strangers hold what is declared, and their objects have no protecting locks.
+            let mut held = method.holds.clone();
+            held.push(Locks::TLL);
+            let mut at = Valuation::holding(held);
+            for &ghost in &method.scope.ghosts {
+                let ghost = algebra.locks.root(Root::Ghost(ghost));
+                if !method.holds.contains(&ghost) {
+                    at.set_none(ghost);
+                }
+            }
+            if method.open && algebra.eval(state.methods[index], &at) == Basic::Error {
+                violations.push(Violation::Undisciplined(MethodId(index as u32)));
             }
         }
         state.violations = violations;

@@ -36,7 +36,14 @@ pub enum Reason {
     Conflict,
 }
 
-pub(super) fn find(locks: &mut Locks, problem: &Problem, discipline: &Discipline) -> Vec<Broken> {
+/// Explains every failed field.
+pub(super) fn find(
+    locks: &mut Locks,
+    problem: &Problem,
+    discipline: &Discipline,
+    holds: &[Vec<Lock>],
+    failed: &[bool],
+) -> Vec<Broken> {
     let mut accesses: Vec<Vec<&AccessUse>> = vec![Vec::new(); problem.fields.len()];
     for access in &problem.accesses {
         if let Some(list) = accesses.get_mut(access.field.index()) {
@@ -53,14 +60,17 @@ pub(super) fn find(locks: &mut Locks, problem: &Problem, discipline: &Discipline
     let search = Search {
         problem,
         discipline,
+        holds,
         callers,
     };
     for (index, field) in problem.fields.iter().enumerate() {
-        let (candidates, writes_only) = match (field.fixed, discipline.guards[index]) {
-            (Some(Guard::GuardedBy(lock)), _) => (vec![lock], false),
-            (Some(Guard::WriteGuardedBy(lock)), _) => (vec![lock], true),
-            (None, Guard::NoGuard) => (field.candidates.clone(), true),
-            _ => continue,
+        if !failed[index] {
+            continue;
+        }
+        let (candidates, writes_only) = match field.fixed {
+            Some(Guard::GuardedBy(lock)) => (vec![lock], false),
+            Some(Guard::WriteGuardedBy(lock)) => (vec![lock], true),
+            _ => (field.candidates.clone(), true),
         };
         let mut best: Option<Broken> = None;
         for candidate in candidates {
@@ -86,9 +96,6 @@ pub(super) fn find(locks: &mut Locks, problem: &Problem, discipline: &Discipline
                     broken.accesses += 1;
                 }
             }
-            if field.fixed.is_some() && broken.accesses == 0 {
-                continue;
-            }
             if best.as_ref().is_none_or(|b| broken.accesses < b.accesses) {
                 best = Some(broken);
             }
@@ -101,6 +108,7 @@ pub(super) fn find(locks: &mut Locks, problem: &Problem, discipline: &Discipline
 struct Search<'a> {
     problem: &'a Problem,
     discipline: &'a Discipline,
+    holds: &'a [Vec<Lock>],
     callers: Vec<Vec<usize>>,
 }
 
@@ -145,7 +153,7 @@ impl Search<'_> {
             let given = lock == Locks::TLL
                 || (lock == Locks::ALWAYS_HELD && !trail.is_empty())
                 || point.held.contains(&lock)
-                || (!point.blurred && method.holds.contains(&lock));
+                || (!point.blurred && self.holds[point.method.index()].contains(&lock));
             if given {
                 continue;
             }

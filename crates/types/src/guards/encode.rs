@@ -1,6 +1,7 @@
 //! The constraints of guard inference as clauses.
 //!
 //! A guard of a field is in force only if every access that is not confined holds it: by a lock taken in the body, or by a requirement on the method's callers, which they must meet in turn.
+//! Locks that a method is declared to require are asked of all known callers; strangers are trusted to hold them.
 //! A lock expression reaches another scope through the actuals; where a ghost's actual is an open slot, the clause carries the slot's choice as a condition.
 
 use rustc_hash::FxHashMap;
@@ -155,11 +156,15 @@ impl<'a> Encoder<'a> {
     fn requirements(&mut self) {
         for (index, method) in self.problem.methods.iter().enumerate() {
             let id = MethodId(index as u32);
-            if !method.open {
-                for &lock in &method.may_hold {
+            let inferred: &[Lock] = if method.open { &[] } else { &method.may_hold };
+            for &lock in method.holds.iter().chain(inferred) {
+                if !self.vars.holds.contains_key(&(id, lock)) {
                     let lit = self.wishes.var();
                     self.vars.holds.insert((id, lock), lit);
                 }
+            }
+            for &lock in &method.holds {
+                self.wishes.wish(DECLARED, self.vars.holds[&(id, lock)]);
             }
             for &ghost in &method.protecting {
                 let lit = self.wishes.var();
@@ -208,7 +213,6 @@ impl<'a> Encoder<'a> {
 
     /// Is one of these names of a lock held at the point?
     fn met(&self, point: &Point, names: &[Lock]) -> Met {
-        let method = self.problem.methods.get(point.method.index());
         let mut lits = Vec::new();
         for &lock in names {
             // A thread always holds its own lock.
@@ -217,9 +221,6 @@ impl<'a> Encoder<'a> {
             }
             if point.blurred {
                 continue;
-            }
-            if method.is_some_and(|m| m.holds.contains(&lock)) {
-                return Met::Always;
             }
             lits.extend(self.vars.holds.get(&(point.method, lock)));
         }
@@ -265,7 +266,7 @@ impl<'a> Encoder<'a> {
             let Some(callee) = self.problem.methods.get(call.method.index()) else {
                 continue;
             };
-            for &lock in &callee.may_hold {
+            for &lock in callee.may_hold.iter().chain(&callee.holds) {
                 let Some(&lit) = self.vars.holds.get(&(call.method, lock)) else {
                     continue;
                 };
@@ -335,12 +336,12 @@ impl<'a> Encoder<'a> {
                 let Some(upper) = self.problem.methods.get(overridden.index()) else {
                     continue;
                 };
-                for &lock in &method.may_hold {
+                for &lock in method.may_hold.iter().chain(&method.holds) {
                     let Some(&lit) = self.vars.holds.get(&(id, lock)) else {
                         continue;
                     };
                     let mut sources = Vec::new();
-                    for &above in &upper.may_hold {
+                    for &above in upper.may_hold.iter().chain(&upper.holds) {
                         let Some(&required) = self.vars.holds.get(&(*overridden, above)) else {
                             continue;
                         };
@@ -350,9 +351,7 @@ impl<'a> Encoder<'a> {
                             }
                         }
                     }
-                    if !upper.holds.contains(&lock) {
-                        self.require(&[Some(lit)], Met::If(sources));
-                    }
+                    self.require(&[Some(lit)], Met::If(sources));
                 }
             }
         }

@@ -353,7 +353,11 @@ mod tests {
     }
 
     fn lit((var, positive): (u32, bool)) -> Lit {
-        if positive { Lit::positive(var) } else { Lit::negative(var) }
+        if positive {
+            Lit::positive(var)
+        } else {
+            Lit::negative(var)
+        }
     }
 
     proptest! {

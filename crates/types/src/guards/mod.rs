@@ -11,7 +11,7 @@ mod encode;
 mod maxsat;
 pub mod problem;
 
-use crate::input::{Discipline, Guard, Program};
+use crate::input::{Discipline, Guard, MethodId, Program};
 use crate::locks::{Lock, Locks};
 
 pub use broken::{Broken, Reason};
@@ -28,10 +28,24 @@ pub struct Guarded {
     pub holds: Vec<Vec<Lock>>,
     /// Fields with candidates that got no guard, or whose declared guard fails, and why.
     pub broken: Vec<Broken>,
+    /// Declared requirements that some caller does not meet.
+    pub unmet: Vec<(MethodId, Lock)>,
     /// No discipline over the candidates guards more fields.
     pub optimal: bool,
     /// Clauses and independent subproblems, for the statistics.
     pub size: (usize, usize),
+}
+
+impl Guarded {
+    /// The discipline without the declared guards that fail: what proofs may rest on.
+    /// The discipline as declared is for telling what is wrong.
+    pub fn proven(&self) -> Discipline {
+        let mut discipline = self.discipline.clone();
+        for broken in &self.broken {
+            discipline.guards[broken.field.index()] = Guard::NoGuard;
+        }
+        discipline
+    }
 }
 
 /// Infers the discipline of a program.
@@ -70,19 +84,33 @@ pub fn solve(locks: &mut Locks, problem: &Problem) -> Result<Guarded, SolveError
                 .map_or(Locks::NONE, |c| c.0)
         })
         .collect();
-    let mut holds: Vec<Vec<Lock>> = problem.methods.iter().map(|m| m.holds.clone()).collect();
+    let mut holds: Vec<Vec<Lock>> = vec![Vec::new(); problem.methods.len()];
+    let mut unmet = Vec::new();
     for (&(method, lock), &lit) in &vars.holds {
-        if granted.is(lit) && !holds[method.index()].contains(&lock) {
+        if granted.is(lit) {
             holds[method.index()].push(lock);
+        } else if problem.methods[method.index()].holds.contains(&lock) {
+            unmet.push((method, lock));
         }
     }
     holds.iter_mut().for_each(|locks| locks.sort_unstable());
+    unmet.sort_unstable();
+    let failed: Vec<bool> = problem
+        .fields
+        .iter()
+        .zip(&vars.guards)
+        .map(|(field, choices)| match field.fixed {
+            Some(Guard::Final | Guard::NoGuard) => false,
+            _ => !choices.iter().any(|&(.., lit)| granted.is(lit)),
+        })
+        .collect();
     let discipline = Discipline { guards, slots };
-    let broken = broken::find(locks, problem, &discipline);
+    let broken = broken::find(locks, problem, &discipline, &holds, &failed);
     Ok(Guarded {
         discipline,
         holds,
         broken,
+        unmet,
         optimal: granted.optimal,
         size: (granted.clauses, granted.components),
     })

@@ -30,11 +30,19 @@ pub fn write(field: FieldId, actuals: &[(Root, Arg)]) -> Code {
 
 fn access(field: FieldId, actuals: &[(Root, Arg)], write: bool) -> Code {
     let actuals = Actuals(actuals.to_vec());
-    Code::Step(Effect::Access { field, actuals, write, confined: false })
+    Code::Step(Effect::Access {
+        field,
+        actuals,
+        write,
+        confined: false,
+    })
 }
 
 pub fn call(method: MethodId, actuals: &[(Root, Arg)]) -> Code {
-    Code::Step(Effect::Call(vec![Target { method, actuals: Actuals(actuals.to_vec()) }]))
+    Code::Step(Effect::Call(vec![Target {
+        method,
+        actuals: Actuals(actuals.to_vec()),
+    }]))
 }
 
 pub fn does(a: Atomicity) -> Code {
@@ -87,19 +95,34 @@ impl Builder {
     }
 
     pub fn class(&mut self, ghosts: &[Ghost], protecting: bool) -> ClassId {
-        let protecting = if protecting { ghosts.first().copied() } else { None };
-        self.program.classes.push(Class { ghosts: ghosts.to_vec(), protecting });
+        let protecting = if protecting {
+            ghosts.first().copied()
+        } else {
+            None
+        };
+        self.program.classes.push(Class {
+            ghosts: ghosts.to_vec(),
+            protecting,
+        });
         ClassId(self.program.classes.len() as u32 - 1)
     }
 
     pub fn field(&mut self, owner: ClassId, candidates: &[Lock]) -> FieldId {
         let candidates = candidates.to_vec();
-        self.program.fields.push(Field { owner, wide: false, fixed: None, candidates });
+        self.program.fields.push(Field {
+            owner,
+            wide: false,
+            fixed: None,
+            candidates,
+        });
         FieldId(self.program.fields.len() as u32 - 1)
     }
 
     pub fn slot(&mut self, candidates: &[Lock], protecting: bool) -> SlotId {
-        self.program.slots.push(Slot { candidates: candidates.to_vec(), protecting });
+        self.program.slots.push(Slot {
+            candidates: candidates.to_vec(),
+            protecting,
+        });
         SlotId(self.program.slots.len() as u32 - 1)
     }
 
@@ -111,8 +134,12 @@ impl Builder {
             compile(&mut graph, &code, entry);
             graph
         });
-        let scope =
-            Scope { this: true, params: 2, ghosts: ghosts.to_vec(), fields: VisibleFields::Any };
+        let scope = Scope {
+            this: true,
+            params: 2,
+            ghosts: ghosts.to_vec(),
+            fields: VisibleFields::Any,
+        };
         self.program.methods.push(Method {
             scope,
             body,
@@ -136,9 +163,18 @@ impl Builder {
 
     pub fn infer(mut self) -> Typed {
         let guarded = infer_guards(&mut self.algebra.locks, &self.program).unwrap();
-        let inferred =
-            infer(&mut self.algebra, &self.program, &guarded.discipline, Limits::default());
-        Typed { algebra: self.algebra, program: self.program, guarded, inferred }
+        let inferred = infer(
+            &mut self.algebra,
+            &self.program,
+            &guarded.discipline,
+            Limits::default(),
+        );
+        Typed {
+            algebra: self.algebra,
+            program: self.program,
+            guarded,
+            inferred,
+        }
     }
 }
 
@@ -159,13 +195,19 @@ impl Typed {
     }
 
     pub fn slot_of(&self, slot: SlotId) -> String {
-        self.algebra.locks.describe(self.guarded.discipline.slots[slot.index()], &[])
+        self.algebra
+            .locks
+            .describe(self.guarded.discipline.slots[slot.index()], &[])
     }
 }
 
 fn add(graph: &mut Graph, effect: Effect, from: &[NodeId]) -> NodeId {
     let id = NodeId(graph.nodes.len() as u32);
-    graph.nodes.push(Node { effect, next: Vec::new(), site: Site(id.0) });
+    graph.nodes.push(Node {
+        effect,
+        next: Vec::new(),
+        site: Site(id.0),
+    });
     for node in from {
         graph.nodes[node.index()].next.push(id);
     }

@@ -22,7 +22,10 @@ fn account() {
     let get = b.method(&[], Some(sync(THIS, vec![read(balance, &ON_THIS)])));
     let set = b.method(&[], Some(sync(THIS, vec![write(balance, &ON_THIS)])));
     let deposit = b.method(&[], Some(vec![call(get, &ON_THIS), call(set, &ON_THIS)]));
-    let safe = b.method(&[], Some(sync(THIS, vec![call(get, &ON_THIS), call(set, &ON_THIS)])));
+    let safe = b.method(
+        &[],
+        Some(sync(THIS, vec![call(get, &ON_THIS), call(set, &ON_THIS)])),
+    );
     let asserted = vec![Code::Region(vec![call(get, &ON_THIS), call(set, &ON_THIS)])];
     let asserted = b.method(&[], Some(asserted));
     let mut typed = b.infer();
@@ -40,9 +43,17 @@ fn account() {
         deposit,
         Atomicity::ATOMIC,
     );
-    let Some(Fault::Torn(tear)) = fault else { unreachable!("{fault:?}") };
-    assert_eq!((tear.first.node, tear.first.atomicity), (NodeId(1), Basic::Atomic));
-    assert_eq!((tear.second.node, tear.second.atomicity), (NodeId(2), Basic::Atomic));
+    let Some(Fault::Torn(tear)) = fault else {
+        unreachable!("{fault:?}")
+    };
+    assert_eq!(
+        (tear.first.node, tear.first.atomicity),
+        (NodeId(1), Basic::Atomic)
+    );
+    assert_eq!(
+        (tear.second.node, tear.second.atomicity),
+        (NodeId(2), Basic::Atomic)
+    );
     assert_eq!(tear.trail, [NodeId(0), NodeId(1), NodeId(2)]);
     assert!(tear.situation.held().is_empty());
 }
@@ -66,10 +77,15 @@ fn two_critical_sections() {
         twice,
         Atomicity::ATOMIC,
     );
-    let Some(Fault::Torn(tear)) = fault else { unreachable!("{fault:?}") };
+    let Some(Fault::Torn(tear)) = fault else {
+        unreachable!("{fault:?}")
+    };
     assert_eq!(tear.released, Some((NodeId(4), Some(THIS))));
     assert_eq!(tear.first.node, NodeId(4));
-    assert_eq!((tear.second.node, tear.second.atomicity), (NodeId(5), Basic::Right));
+    assert_eq!(
+        (tear.second.node, tear.second.atomicity),
+        (NodeId(5), Basic::Right)
+    );
 }
 
 /// Figures 2 and 6: the list's lock protects the elements through a ghost.
@@ -87,23 +103,42 @@ fn list_and_element_with_ghost_lock() {
     let new_arg = b.slot(&[THIS], false);
     let element = b.local(0);
 
-    let own = [(Root::This, Arg::Lock(THIS)), (Root::Ghost(ghost), Arg::Lock(x))];
+    let own = [
+        (Root::This, Arg::Lock(THIS)),
+        (Root::Ghost(ghost), Arg::Lock(x)),
+    ];
     let elem_get = b.inner_method(&[ghost], &[x, THIS], vec![read(num, &own)]);
     // The tail is handed on, so that the type of `next` matters.
-    let of_tail = [(Root::This, Arg::Unknown), (Root::Ghost(ghost), Arg::Slot(next_arg))];
-    let elem_last =
-        b.inner_method(&[ghost], &[x, THIS], vec![read(next, &own), call(elem_get, &of_tail)]);
+    let of_tail = [
+        (Root::This, Arg::Unknown),
+        (Root::Ghost(ghost), Arg::Slot(next_arg)),
+    ];
+    let elem_last = b.inner_method(
+        &[ghost],
+        &[x, THIS],
+        vec![read(next, &own), call(elem_get, &of_tail)],
+    );
     let add = vec![read(elems, &ON_THIS), write(elems, &ON_THIS)];
     let add = b.method(&[], Some(sync(THIS, add)));
     let add_pair = b.method(&[], Some(vec![call(add, &ON_THIS), call(add, &ON_THIS)]));
-    let of_elem = [(Root::This, Arg::Lock(element)), (Root::Ghost(ghost), Arg::Slot(elems_arg))];
+    let of_elem = [
+        (Root::This, Arg::Lock(element)),
+        (Root::Ghost(ghost), Arg::Slot(elems_arg)),
+    ];
     let bind = Code::Step(Effect::Bind(0));
-    let get = vec![read(elems, &ON_THIS), bind.clone(), call(elem_get, &of_elem)];
+    let get = vec![
+        read(elems, &ON_THIS),
+        bind.clone(),
+        call(elem_get, &of_elem),
+    ];
     let get = b.method(&[], Some(sync(THIS, get)));
     let last = vec![read(elems, &ON_THIS), bind, call(elem_last, &of_elem)];
     let last = b.method(&[], Some(sync(THIS, last)));
     b.program.allocations.push(Allocation {
-        classes: vec![(elem, Actuals(vec![(Root::Ghost(ghost), Arg::Slot(new_arg))]))],
+        classes: vec![(
+            elem,
+            Actuals(vec![(Root::Ghost(ghost), Arg::Slot(new_arg))]),
+        )],
     });
     // this.elems = new ListElem(v, this.elems)
     let in_list = Actuals(ON_THIS.to_vec());
@@ -112,7 +147,10 @@ fn list_and_element_with_ghost_lock() {
         actuals: in_list,
         to: Arg::Slot(elems_arg),
     });
-    let in_new = Actuals(vec![(Root::This, Arg::Unknown), (Root::Ghost(ghost), Arg::Slot(new_arg))]);
+    let in_new = Actuals(vec![
+        (Root::This, Arg::Unknown),
+        (Root::Ghost(ghost), Arg::Slot(new_arg)),
+    ]);
     b.program.flows.push(Flow {
         from: Arg::Slot(next_arg),
         actuals: in_new,
@@ -170,7 +208,11 @@ fn string_compare_and_hash() {
     b.program.fields[count.index()].fixed = Some(Guard::Final);
     let hash = b.field(class, &[THIS]);
     let get = b.method(&[], Some(sync(THIS, vec![read(buffer_count, &ON_THIS)])));
-    let calls = vec![call(get, &this_is(sb)), read(count, &ON_THIS), call(get, &this_is(sb))];
+    let calls = vec![
+        call(get, &this_is(sb)),
+        read(count, &ON_THIS),
+        call(get, &this_is(sb)),
+    ];
     let equals = b.method(&[], Some(calls.clone()));
     let repaired = b.method(&[], Some(sync(sb, calls)));
     let cache = vec![Code::If(vec![write(hash, &ON_THIS)], vec![])];
@@ -180,8 +222,17 @@ fn string_compare_and_hash() {
     assert_eq!(typed.type_of(repaired), "p ? mover : atomic");
     assert_eq!(typed.guard_of(hash), "no_guard");
     assert_eq!(typed.type_of(hash_code), "cmpd");
-    let broken = typed.guarded.broken.iter().find(|broken| broken.field == hash).unwrap();
-    let expected = Reason::Access { method: hash_code, node: NodeId(2), through: Vec::new() };
+    let broken = typed
+        .guarded
+        .broken
+        .iter()
+        .find(|broken| broken.field == hash)
+        .unwrap();
+    let expected = Reason::Access {
+        method: hash_code,
+        node: NodeId(2),
+        through: Vec::new(),
+    };
     assert_eq!((broken.candidate, &broken.reason), (THIS, &expected));
 }
 
@@ -231,12 +282,21 @@ fn vector_from_either_kind_of_collection() {
         method
     });
     let c = b.param(0);
-    let on_c = [(Root::This, Arg::Lock(c)), (Root::Ghost(x_ghost), Arg::Lock(y))];
+    let on_c = [
+        (Root::This, Arg::Lock(c)),
+        (Root::Ghost(x_ghost), Arg::Lock(y)),
+    ];
     let body = vec![call(size, &on_c), call(to_array, &on_c)];
     let constructor = b.method(&[y_ghost], Some(body));
     let mut typed = b.infer();
-    assert_eq!(typed.type_of(size), "(x = always_held) ? atomic : (x ? mover : error)");
-    assert_eq!(typed.type_of(constructor), "(y = always_held) ? cmpd : (y ? mover : error)");
+    assert_eq!(
+        typed.type_of(size),
+        "(x = always_held) ? atomic : (x ? mover : error)"
+    );
+    assert_eq!(
+        typed.type_of(constructor),
+        "(y = always_held) ? cmpd : (y ? mover : error)"
+    );
 }
 
 /// Figure 13: with and without the observable's lock protecting the vector's lock.
@@ -249,16 +309,21 @@ fn observable_with_protected_vector_lock() {
         let observable = b.class(&[], false);
         let data = b.field(vector, &[THIS]);
         let protector = protecting.then_some(Arg::Lock(x));
-        let own = [(Root::This, Arg::Lock(THIS)), (Root::Ghost(ghost), Arg::Lock(x))];
-        let synchronized =
-            |code| Some(vec![Code::Sync(THIS, protector, vec![code])]);
+        let own = [
+            (Root::This, Arg::Lock(THIS)),
+            (Root::Ghost(ghost), Arg::Lock(x)),
+        ];
+        let synchronized = |code| Some(vec![Code::Sync(THIS, protector, vec![code])]);
         let add = b.method(&[ghost], synchronized(write(data, &own)));
         let contains = b.method(&[ghost], synchronized(read(data, &own)));
         let obs = b.path(THIS, &["obs"]);
         let obs_field = b.field(observable, &[]);
         b.program.fields[obs_field.index()].fixed = Some(Guard::Final);
         let obs_arg = b.slot(&[THIS], protecting);
-        let on_obs = [(Root::This, Arg::Lock(obs)), (Root::Ghost(ghost), Arg::Slot(obs_arg))];
+        let on_obs = [
+            (Root::This, Arg::Lock(obs)),
+            (Root::Ghost(ghost), Arg::Slot(obs_arg)),
+        ];
         let body = vec![
             read(obs_field, &ON_THIS),
             call(contains, &on_obs),
@@ -292,20 +357,33 @@ fn synchronized_wrapper_counter() {
     let num = b.field(unsync, &[lock2, THIS]);
     let inner = b.field(wrapper, &[THIS]);
     let inner_arg = b.slot(&[THIS], false);
-    let new_arg = b.slot(&[THIS, Locks::ALWAYS_HELD], false);
+    let new_arg = b.slot(&[Locks::ALWAYS_HELD, THIS], false);
     let inc = b.method(&[g1], None);
     b.program.methods[inc.index()].open = false;
     b.program.methods[inc.index()].may_hold = vec![lock1];
-    let own = [(Root::This, Arg::Lock(THIS)), (Root::Ghost(g2), Arg::Lock(lock2))];
-    let unsync_inc =
-        b.inner_method(&[g2], &[lock2, THIS], vec![read(num, &own), write(num, &own)]);
+    let own = [
+        (Root::This, Arg::Lock(THIS)),
+        (Root::Ghost(g2), Arg::Lock(lock2)),
+    ];
+    let unsync_inc = b.inner_method(
+        &[g2],
+        &[lock2, THIS],
+        vec![read(num, &own), write(num, &own)],
+    );
     b.program.methods[unsync_inc.index()].overrides = vec![Overrides {
         method: inc,
         ghosts: Actuals(vec![(Root::Ghost(g1), Arg::Lock(lock2))]),
     }];
     let c = b.local(0);
-    let on_c = [(Root::This, Arg::Lock(c)), (Root::Ghost(g1), Arg::Slot(inner_arg))];
-    let body = vec![read(inner, &ON_THIS), Code::Step(Effect::Bind(0)), call(inc, &on_c)];
+    let on_c = [
+        (Root::This, Arg::Lock(c)),
+        (Root::Ghost(g1), Arg::Slot(inner_arg)),
+    ];
+    let body = vec![
+        read(inner, &ON_THIS),
+        Code::Step(Effect::Bind(0)),
+        call(inc, &on_c),
+    ];
     let sync_inc = b.method(&[], Some(sync(THIS, body)));
     b.program.methods[sync_inc.index()].overrides = vec![Overrides {
         method: inc,
@@ -314,21 +392,32 @@ fn synchronized_wrapper_counter() {
     b.program.allocations.push(Allocation {
         classes: vec![
             (unsync, Actuals(vec![(Root::Ghost(g2), Arg::Slot(new_arg))])),
-            (counter, Actuals(vec![(Root::Ghost(g1), Arg::Slot(new_arg))])),
+            (
+                counter,
+                Actuals(vec![(Root::Ghost(g1), Arg::Slot(new_arg))]),
+            ),
         ],
     });
     let paper = {
         let unsynchronized = b.algebra.held(lock1, Atomicity::MOVER, Atomicity::ERROR);
-        b.algebra.is_always_held(lock1, Atomicity::ATOMIC, unsynchronized)
+        b.algebra
+            .is_always_held(lock1, Atomicity::ATOMIC, unsynchronized)
     };
-    let mut declared = Builder { algebra: b.algebra.clone(), program: b.program.clone() };
+    let mut declared = Builder {
+        algebra: b.algebra.clone(),
+        program: b.program.clone(),
+    };
     declared.program.methods[inc.index()].declared = Some(paper);
 
     let mut typed = b.infer();
     assert_eq!(typed.guard_of(num), "guarded_by lock2");
     assert_eq!(typed.guard_of(inner), "guarded_by this");
     assert_eq!(typed.slot_of(inner_arg), "this");
-    assert_eq!(typed.slot_of(new_arg), "this", "a guard is never always_held");
+    assert_eq!(
+        typed.slot_of(new_arg),
+        "this",
+        "a guard is never always_held"
+    );
     assert_eq!(typed.type_of(unsync_inc), "lock2 ? mover : error");
     assert_eq!(typed.type_of(sync_inc), "this ? mover : atomic");
     // A little more precise than what the paper declares.
@@ -350,14 +439,32 @@ fn print_writer() {
     let out = b.path(THIS, &["out"]);
     let buffer = b.field(class, &[THIS, lock]);
     let write_string = b.method(&[], Some(sync(lock, vec![write(buffer, &ON_THIS)])));
-    let print = b.method(&[], Some(sync(lock, vec![call(write_string, &this_is(out))])));
-    let line = b.method(&[], Some(sync(lock, vec![call(write_string, &this_is(out))])));
-    let println = b.method(&[], Some(sync(lock, vec![call(print, &ON_THIS), call(line, &ON_THIS)])));
+    let print = b.method(
+        &[],
+        Some(sync(lock, vec![call(write_string, &this_is(out))])),
+    );
+    let line = b.method(
+        &[],
+        Some(sync(lock, vec![call(write_string, &this_is(out))])),
+    );
+    let println = b.method(
+        &[],
+        Some(sync(
+            lock,
+            vec![call(print, &ON_THIS), call(line, &ON_THIS)],
+        )),
+    );
     let mut typed = b.infer();
     assert_eq!(typed.guard_of(buffer), "guarded_by this.lock");
     assert_eq!(typed.type_of(write_string), "this.lock ? mover : atomic");
-    assert_eq!(typed.type_of(print), "this.out.lock ? (this.lock ? mover : atomic) : atomic");
-    assert_eq!(typed.type_of(println), "this.out.lock ? (this.lock ? mover : atomic) : cmpd");
+    assert_eq!(
+        typed.type_of(print),
+        "this.out.lock ? (this.lock ? mover : atomic) : atomic"
+    );
+    assert_eq!(
+        typed.type_of(println),
+        "this.out.lock ? (this.lock ? mover : atomic) : cmpd"
+    );
 }
 
 /// Section 5: an unprotected static cache; section 8.3: a search over many locks.
@@ -369,7 +476,10 @@ fn cached_permission_and_alloc_loop() {
     let url = b.algebra.locks.root(Root::Class(name));
     let permission = b.field(class, &[url]);
     let init = Code::If(vec![write(permission, &[])], vec![]);
-    let check = b.method(&[], Some(vec![read(permission, &[]), init, read(permission, &[])]));
+    let check = b.method(
+        &[],
+        Some(vec![read(permission, &[]), init, read(permission, &[])]),
+    );
     let element_lock = b.local(0);
     let body = vec![
         Code::Step(Effect::Bind(0)),
@@ -394,7 +504,13 @@ fn write_guarded_and_wide_fields() {
     b.program.fields[wide.index()].wide = true;
     let volatile = b.field(class, &[]);
     let get = b.method(&[], Some(vec![read(flag, &ON_THIS)]));
-    let set = b.method(&[], Some(sync(THIS, vec![read(flag, &ON_THIS), write(flag, &ON_THIS)])));
+    let set = b.method(
+        &[],
+        Some(sync(
+            THIS,
+            vec![read(flag, &ON_THIS), write(flag, &ON_THIS)],
+        )),
+    );
     let get_wide = b.method(&[], Some(vec![read(wide, &ON_THIS)]));
     let set_wide = b.method(&[], Some(vec![write(wide, &ON_THIS)]));
     let poll = b.method(&[], Some(vec![read(volatile, &ON_THIS)]));
@@ -418,10 +534,10 @@ fn read_write_lock() {
     let value = b.field(class, &[THIS, rw]);
     let get = b.method(&[], Some(sync(shared, vec![read(value, &ON_THIS)])));
     let set = b.method(&[], Some(sync(rw, vec![write(value, &ON_THIS)])));
-    let update = b.method(&[], Some(sync(rw, vec![call(get, &ON_THIS), call(set, &ON_THIS)])));
-    let stale = b.method(&[], Some(sync(shared, vec![write(value, &ON_THIS)])));
-    b.program.methods[stale.index()].body = None;
-    b.program.methods[stale.index()].declared = Some(Atomicity::CMPD);
+    let update = b.method(
+        &[],
+        Some(sync(rw, vec![call(get, &ON_THIS), call(set, &ON_THIS)])),
+    );
     let mut typed = b.infer();
     assert_eq!(typed.guard_of(value), "guarded_by this.rw");
     assert_eq!(typed.type_of(get), "this.rw.readLock() ? mover : atomic");
@@ -452,14 +568,29 @@ fn started_threads() {
     b.program.fields[local.index()].fixed = Some(Guard::GuardedBy(Locks::TLL));
     let shared = b.field(class, &[]);
     b.program.fields[shared.index()].fixed = Some(Guard::GuardedBy(THIS));
-    let good = b.method(&[], Some(vec![write(local, &ON_THIS), does(Atomicity::CMPD)]));
+    let good = b.method(
+        &[],
+        Some(vec![write(local, &ON_THIS), does(Atomicity::CMPD)]),
+    );
     let bad = b.method(&[], Some(vec![write(shared, &ON_THIS)]));
     for run in [good, bad] {
-        b.program.threads.push(ThreadStart { run, site: Site(run.0) });
+        b.program.threads.push(ThreadStart {
+            run,
+            site: Site(run.0),
+        });
     }
     let mut typed = b.infer();
     assert_eq!(typed.type_of(good), "tll ? cmpd : error");
     assert_eq!(typed.type_of(bad), "this ? mover : error");
-    assert_eq!(typed.inferred.violations, [Violation::Thread(bad, Site(bad.0))]);
+    let expected = [
+        Violation::Thread(bad, Site(bad.0)),
+        Violation::Undisciplined(bad),
+    ];
+    assert_eq!(typed.inferred.violations, expected);
     assert_eq!(typed.guarded.broken.len(), 1);
+    assert_eq!(typed.guarded.broken[0].field, shared);
+    assert_eq!(
+        typed.guarded.proven().guards[shared.index()],
+        Guard::NoGuard
+    );
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use untorn_types::guards::problem::{
     AccessUse, CallUse, FieldUse, MethodUse, Point, Problem, SyncUse,
 };
-use untorn_types::guards::{Guarded, solve};
+use untorn_types::guards::solve;
 use untorn_types::input::{
     Actuals, Allocation, Arg, Class, ClassId, FieldId, Flow, Guard, MethodId, NodeId, Slot, SlotId,
 };
@@ -188,6 +188,8 @@ struct Check<'a> {
     locks: &'a mut Locks,
     problem: &'a Problem,
     slots: &'a [Lock],
+    /// The declared requirements that are to be kept.
+    declared: &'a [(MethodId, Lock)],
     demands: Vec<Demand>,
 }
 
@@ -195,6 +197,13 @@ impl Check<'_> {
     /// Straight from the meaning: collect demands until nothing new comes, fail where nobody can meet one.
     fn holds(&mut self, guards: &[Option<Guard>]) -> bool {
         let problem = self.problem;
+        for &(method, lock) in self.declared {
+            self.push(Demand {
+                method,
+                lock,
+                protecting: false,
+            });
+        }
         for access in &problem.accesses {
             let lock = match guards[access.field.index()] {
                 Some(Guard::GuardedBy(lock)) => lock,
@@ -270,9 +279,7 @@ impl Check<'_> {
                 }
             }
             for (above, _) in &problem.methods[demand.method.index()].overrides {
-                let upper = &problem.methods[above.index()];
-                let shared = demand.protecting || upper.holds.contains(&demand.lock);
-                if !shared && !self.ask(*above, demand.lock) {
+                if !demand.protecting && !self.ask(*above, demand.lock) {
                     return false;
                 }
             }
@@ -288,7 +295,6 @@ impl Check<'_> {
             Some(Locks::TLL) => true,
             Some(lock) if point.held.contains(&lock) => true,
             Some(_) if point.blurred => false,
-            Some(lock) if method.holds.contains(&lock) => true,
             Some(lock) if protecting && method.protecting.contains(&lock) => {
                 self.push(Demand {
                     method: point.method,
@@ -303,7 +309,8 @@ impl Check<'_> {
 
     fn ask(&mut self, id: MethodId, lock: Lock) -> bool {
         let method = &self.problem.methods[id.index()];
-        let possible = !method.open && method.may_hold.contains(&lock);
+        let possible = self.declared.contains(&(id, lock))
+            || (!method.open && method.may_hold.contains(&lock));
         if possible {
             self.push(Demand {
                 method: id,
@@ -321,17 +328,31 @@ impl Check<'_> {
     }
 }
 
-fn check(locks: &mut Locks, problem: &Problem, slots: &[Lock], guards: &[Option<Guard>]) -> bool {
+fn check(
+    locks: &mut Locks,
+    problem: &Problem,
+    slots: &[Lock],
+    declared: &[(MethodId, Lock)],
+    guards: &[Option<Guard>],
+) -> bool {
     Check {
         locks,
         problem,
         slots,
+        declared,
         demands: Vec::new(),
     }
     .holds(guards)
 }
 
-/// Declared guards kept, fields guarded, fully guarded, slots with a protecting lock.
+fn declared_holds(problem: &Problem) -> Vec<(MethodId, Lock)> {
+    let methods = problem.methods.iter().enumerate();
+    methods
+        .flat_map(|(i, m)| m.holds.iter().map(move |&l| (MethodId(i as u32), l)))
+        .collect()
+}
+
+/// Declarations kept, fields guarded, fully guarded, slots with a protecting lock.
 type Score = [usize; 4];
 
 fn score(problem: &Problem, slots: &[Lock], guards: &[Option<Guard>]) -> Score {
@@ -384,12 +405,20 @@ fn best(locks: &mut Locks, problem: &Problem) -> Option<Score> {
             }
         })
         .collect();
+    let holds_choices: Vec<Vec<Option<(MethodId, Lock)>>> = declared_holds(problem)
+        .into_iter()
+        .map(|hold| vec![None, Some(hold)])
+        .collect();
     let mut best = None;
-    for slots in product(&slot_choices) {
-        for guards in product(&guard_choices) {
-            let score = score(problem, &slots, &guards);
-            if best < Some(score) && check(locks, problem, &slots, &guards) {
-                best = Some(score);
+    for kept in product(&holds_choices) {
+        let declared: Vec<(MethodId, Lock)> = kept.into_iter().flatten().collect();
+        for slots in product(&slot_choices) {
+            for guards in product(&guard_choices) {
+                let mut score = score(problem, &slots, &guards);
+                score[0] += declared.len();
+                if best < Some(score) && check(locks, problem, &slots, &declared, &guards) {
+                    best = Some(score);
+                }
             }
         }
     }
@@ -407,26 +436,26 @@ proptest! {
         let expected = best(&mut locks, &problem);
         let found = solve(&mut locks, &problem);
         prop_assert_eq!(found.is_ok(), expected.is_some());
-        let (Ok(Guarded { discipline, broken, optimal, .. }), Some(expected)) = (found, expected) else {
-            return Ok(());
-        };
-        prop_assert!(optimal);
-        let broken_declared: Vec<FieldId> = broken.iter().map(|b| b.field).collect();
-        let mut guards: Vec<Option<Guard>> = discipline.guards.iter().map(|&g| (g != Guard::NoGuard).then_some(g)).collect();
-        let score_of_inferred = {
-            for (index, field) in problem.fields.iter().enumerate() {
-                if field.fixed.is_some() { guards[index] = None; }
-            }
-            prop_assert!(check(&mut locks, &problem, &discipline.slots, &guards), "the discipline found does not hold");
-            score(&problem, &discipline.slots, &guards)
-        };
-        // Which declared guards hold is not part of the answer, but keeping as many as possible bounds the rest.
-        prop_assert_eq!(&score_of_inferred[1..], &expected[1..]);
+        let (Ok(found), Some(expected)) = (found, expected) else { return Ok(()) };
+        prop_assert!(found.optimal);
+        let is_broken = |index: usize| found.broken.iter().any(|b| b.field.index() == index);
+        let guards: Vec<Option<Guard>> = found
+            .proven()
+            .guards
+            .into_iter()
+            .map(|guard| (guard != Guard::NoGuard).then_some(guard))
+            .collect();
+        let mut declared = declared_holds(&problem);
+        declared.retain(|hold| !found.unmet.contains(hold));
+        let slots = &found.discipline.slots;
+        let holds = check(&mut locks, &problem, slots, &declared, &guards);
+        prop_assert!(holds, "the discipline found does not hold");
+        let mut score = score(&problem, slots, &guards);
+        score[0] += declared.len();
+        prop_assert_eq!(score, expected);
         for (index, field) in problem.fields.iter().enumerate() {
-            let unguarded = field.fixed.is_none() && discipline.guards[index] == Guard::NoGuard;
-            if unguarded && !field.candidates.is_empty() {
-                prop_assert!(broken_declared.contains(&FieldId(index as u32)), "an unguarded field says why");
-            }
+            let explained = is_broken(index) || field.candidates.is_empty();
+            prop_assert!(guards[index].is_some() || explained, "an unguarded field says why");
         }
     }
 }

@@ -28,7 +28,10 @@ enum Expr {
 fn expressions() -> impl Strategy<Value = Expr> {
     // Mostly harmless steps, or every expression would be compound or an error.
     let harmless = terms(&[Basic::Const, Basic::Mover, Basic::Atomic], false);
-    let step = (prop_oneof![6 => harmless, 1 => terms(&Basic::PAPER, true)], any::<bool>())
+    let step = (
+        prop_oneof![6 => harmless, 1 => terms(&Basic::PAPER, true)],
+        any::<bool>(),
+    )
         .prop_map(|(term, variable)| Expr::Step(term, variable));
     step.prop_recursive(5, 24, 3, |inner| {
         let e = || inner.clone().prop_map(Box::new);
