@@ -89,7 +89,7 @@ impl Basic {
         use Basic::{Atomic, Cmpd, Const, Error, Left, Mover, Right};
         match (self, next) {
             (Error, _) | (_, Error) => Error,
-            (Const, b) | (b, Const) | (Mover, b) | (b, Mover) => b,
+            (Const | Mover, _) | (_, Const | Mover) => self.join(next),
             (Right, Right) => Right,
             (Left, Left) => Left,
             (Right | Atomic, Left) | (Right, Atomic) => Atomic,

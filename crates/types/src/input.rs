@@ -12,7 +12,7 @@
 //! - *Graph.* One node per effect; instructions without an effect need no node.
 //!   Exceptional edges are ordinary edges.
 //!   Lock release on exceptional paths must be there as in the bytecode.
-//!   `tryLock` is an [`Effect::Acquire`] on its success branch only.
+//!   `tryLock` is an [`Effect::Acquire`] on its success branch only; a failing `tryLock` counts as one that may always fail, so it is no access to the lock.
 //!   The write lock of a read-write lock is the plain path, the read lock [`Locks::shared`] of it.
 //!   `wait` is [`Effect::Does`]`(cmpd)`, starting a thread [`Effect::Does`]`(atomic)` together with an entry in [`Program::threads`].
 //!   An array element is an access to the array field if the array does not escape, else [`Effect::Does`]`(atomic)` (`cmpd` for 64-bit elements).
@@ -48,7 +48,7 @@ index!(
     SlotId,
     /// Index into [`Graph::nodes`].
     NodeId,
-    /// A region inside a method that must be atomic; the meaning of the number is the translator's.
+    /// A region inside a method that ought to be atomic; the meaning of the number is the translator's.
     RegionId,
     /// A place in the program; the meaning of the number is the translator's.
     Site,
@@ -197,8 +197,14 @@ pub enum Effect {
     Call(Vec<Target>),
     /// The local gets a new value.
     Bind(u32),
-    /// A region that must be atomic begins.
-    Begin(RegionId),
+    /// A region begins.
+    Begin {
+        /// Which one.
+        region: RegionId,
+        /// `assert-atomic`: contexts in which it is compound are an error of the method.
+        /// Regions that are only asked about leave the method's type alone.
+        asserted: bool,
+    },
     /// The innermost region ends.
     End,
 }
@@ -268,6 +274,7 @@ pub struct Overrides {
     /// The method of the supertype.
     pub method: MethodId,
     /// Actuals for the supertype's ghosts in terms of the subclass; `this` and the parameters stay themselves without being listed.
+    /// Where one is `none` or `always_held`, only such instances of the supertype are bounded, so every upcast must be a [`Flow`] to the supertype's slots.
     pub ghosts: Actuals,
 }
 
@@ -282,7 +289,7 @@ pub struct Method {
     pub declared: Option<Atomicity>,
     /// What it overrides or implements.
     pub overrides: Vec<Overrides>,
-    /// Code outside the program may call it with no lock held.
+    /// Code outside the program may call it with no lock held: exported methods, started threads, tasks, callbacks.
     pub open: bool,
     /// Locks it may require its callers to hold, best first, in terms of its scope.
     pub may_hold: Vec<Lock>,

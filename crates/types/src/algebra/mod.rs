@@ -12,7 +12,7 @@ mod ops;
 mod substitute;
 mod valuation;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::basic::Basic;
 use crate::locks::{Lock, Locks};
@@ -269,9 +269,26 @@ impl Algebra {
         }
     }
 
+    /// Does the diagram have more than so many decision nodes?
+    pub fn exceeds(&self, a: Atomicity, limit: usize) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![a];
+        while let Some(a) = work.pop() {
+            if let Some(node) = self.node(a)
+                && seen.insert(a)
+            {
+                if seen.len() > limit {
+                    return true;
+                }
+                work.extend([node.high, node.low]);
+            }
+        }
+        false
+    }
+
     /// All locks that the diagram tests, each once, in the order of the diagram.
     pub fn support(&self, a: Atomicity) -> Vec<Lock> {
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut locks = Vec::new();
         let mut work = vec![a];
         while let Some(a) = work.pop() {

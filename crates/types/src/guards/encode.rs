@@ -131,7 +131,9 @@ impl<'a> Encoder<'a> {
             let lits: Vec<Lit> = guards.iter().map(|&(.., lit)| lit).collect();
             self.wishes.at_most_one(&lits);
             if field.fixed.is_some() {
-                lits.iter().for_each(|&lit| self.wishes.wish(DECLARED, lit));
+                for lit in lits {
+                    self.wishes.wish(DECLARED, lit);
+                }
             } else if !lits.is_empty() {
                 let some = self.any(lits.clone());
                 self.wishes.wish(GUARDED, some);
@@ -433,15 +435,19 @@ impl<'a> Encoder<'a> {
     /// Early candidates before late ones, and no requirement without need.
     fn preferences(&mut self) {
         for guards in &self.vars.guards {
-            guards.iter().for_each(|&(.., lit)| self.wishes.prefer(lit));
+            for &(.., lit) in guards {
+                self.wishes.prefer(lit);
+            }
         }
         let mut holds: Vec<_> = self.vars.holds.iter().collect();
         holds.sort_unstable_by_key(|&(key, _)| *key);
-        holds
-            .into_iter()
-            .for_each(|(_, &lit)| self.wishes.prefer(!lit));
+        for (_, &lit) in holds {
+            self.wishes.prefer(!lit);
+        }
         for slots in &self.vars.slots {
-            slots.iter().for_each(|&(_, lit)| self.wishes.prefer(lit));
+            for &(_, lit) in slots {
+                self.wishes.prefer(lit);
+            }
         }
     }
 }

@@ -361,36 +361,38 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
+           #![proptest_config(ProptestConfig::with_cases(400))]
 
-        /// The levels come out lexicographically as high as any assignment can bring them.
-        #[test]
-        fn no_assignment_grants_more(
-            clauses in proptest::collection::vec(lits(3), 0..16),
-            first in lits(9),
-            second in lits(9),
-        ) {
-            let mut wishes = Wishes::default();
-            (0..VARS).for_each(|_| { wishes.var(); });
-            for clause in &clauses {
-                wishes.clause(clause.iter().map(|&l| lit(l)));
-            }
-            for (level, list) in [&first, &second].into_iter().enumerate() {
-                list.iter().for_each(|&l| wishes.wish(level, lit(l)));
-            }
-            let is = |bits: u32, (var, positive): (u32, bool)| (bits >> var & 1 == 1) == positive;
-            let score = |bits: u32| {
-                [&first, &second].map(|list| list.iter().filter(|&&l| is(bits, l)).count())
-            };
-            let allowed = |bits: &u32| clauses.iter().all(|c| c.iter().any(|&l| is(*bits, l)));
-            let best = (0..1 << VARS).filter(allowed).map(score).max();
-            let found = wishes.solve();
-            prop_assert_eq!(found.is_ok(), best.is_some());
-            if let Ok(found) = found {
-                let bits = (0..VARS).map(|v| u32::from(found.values[v as usize]) << v).sum::<u32>();
-                prop_assert!(allowed(&bits) && found.optimal);
-                prop_assert_eq!(Some(score(bits)), best);
-            }
-        }
+           /// The levels come out lexicographically as high as any assignment can bring them.
+           #[test]
+           fn no_assignment_grants_more(
+               clauses in proptest::collection::vec(lits(3), 0..16),
+               first in lits(9),
+               second in lits(9),
+           ) {
+               let mut wishes = Wishes::default();
+               (0..VARS).for_each(|_| { wishes.var(); });
+               for clause in &clauses {
+                   wishes.clause(clause.iter().map(|&l| lit(l)));
+               }
+               for (level, list) in [&first, &second].into_iter().enumerate() {
+                   for &l in list {
+    wishes.wish(level, lit(l));
     }
+               }
+               let is = |bits: u32, (var, positive): (u32, bool)| (bits >> var & 1 == 1) == positive;
+               let score = |bits: u32| {
+                   [&first, &second].map(|list| list.iter().filter(|&&l| is(bits, l)).count())
+               };
+               let allowed = |bits: &u32| clauses.iter().all(|c| c.iter().any(|&l| is(*bits, l)));
+               let best = (0..1 << VARS).filter(allowed).map(score).max();
+               let found = wishes.solve();
+               prop_assert_eq!(found.is_ok(), best.is_some());
+               if let Ok(found) = found {
+                   let bits = (0..VARS).map(|v| u32::from(found.values[v as usize]) << v).sum::<u32>();
+                   prop_assert!(allowed(&bits) && found.optimal);
+                   prop_assert_eq!(Some(score(bits)), best);
+               }
+           }
+       }
 }

@@ -93,7 +93,9 @@ pub fn solve(locks: &mut Locks, problem: &Problem) -> Result<Guarded, SolveError
             unmet.push((method, lock));
         }
     }
-    holds.iter_mut().for_each(|locks| locks.sort_unstable());
+    for locks in &mut holds {
+        locks.sort_unstable();
+    }
     unmet.sort_unstable();
     let failed: Vec<bool> = problem
         .fields

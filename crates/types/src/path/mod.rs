@@ -6,10 +6,14 @@
 //! On structured code the result equals the paper's rules (`tests/structured.rs`), since composition distributes over join even with left and right movers.
 //! The atomicity of the method is the join over all reachable points, not only exits: a method that never returns has an atomicity too.
 //!
+//! A path whose diagram grows beyond bounds is lifted to its shortest lock names, which only makes it larger.
+//!
 //! Guaranteed: never below the atomicity of any path of the graph.
 //! May over-report: paths that the program's values exclude are counted.
 
 mod explain;
+
+use rustc_hash::FxHashMap;
 
 use crate::algebra::{Algebra, Atomicity};
 use crate::holding::{self, Holding, Holdings, NetLocks};
@@ -38,70 +42,112 @@ pub struct Paths {
     pub effects: Vec<Atomicity>,
     /// The path so far before every node that control can reach.
     pub before: Vec<Option<Path>>,
+    /// The join over all points inside each region, in the terms of the body and the locks held at the method's entry.
+    pub regions: FxHashMap<RegionId, Atomicity>,
     /// The join over all points, in the terms of the body.
     pub whole: Atomicity,
 }
 
-/// The path so far, outermost region first: the method itself, then each region that must be atomic and has begun.
+/// The path so far, outermost region first: the method itself, then each region that has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path(Vec<(Option<RegionId>, Atomicity)>);
+pub struct Path(Vec<Frame>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Frame {
+    region: Option<RegionId>,
+    asserted: bool,
+    path: Atomicity,
+}
+
+/// Diagrams of paths beyond this many nodes are cut back to their shortest lock names.
+const MAX_NODES: usize = 2000;
+/// How many lock names they keep.
+const KEPT_LOCKS: usize = 8;
+
+/// Keeps the path's diagram small, by lifting if need be.
+fn tame(algebra: &mut Algebra, a: Atomicity) -> Atomicity {
+    if !algebra.exceeds(a, MAX_NODES) {
+        return a;
+    }
+    let mut support = algebra.support(a);
+    support.sort_by_key(|&lock| {
+        let local = matches!(algebra.locks.root_of(lock), Root::Local(_));
+        (local, algebra.locks.size(lock), lock)
+    });
+    let kept = support.len().min(KEPT_LOCKS);
+    support[kept..]
+        .iter()
+        .fold(a, |a, &lock| algebra.forget(a, lock))
+}
 
 impl Path {
     fn start() -> Path {
-        Path(vec![(None, Atomicity::CONST)])
+        Path(vec![Frame {
+            region: None,
+            asserted: false,
+            path: Atomicity::CONST,
+        }])
     }
 
-    /// The path so far inside the innermost region.
-    pub fn innermost(&self) -> (Option<RegionId>, Atomicity) {
-        self.0.last().copied().unwrap_or((None, Atomicity::CONST))
+    fn begin(&mut self, region: RegionId, asserted: bool) {
+        self.0.push(Frame {
+            region: Some(region),
+            asserted,
+            path: Atomicity::CONST,
+        });
     }
 
     fn extend(&mut self, algebra: &mut Algebra, effect: Atomicity) {
         if let Some(last) = self.0.last_mut() {
-            last.1 = algebra.seq(last.1, effect);
+            let longer = algebra.seq(last.path, effect);
+            last.path = tame(algebra, longer);
         }
     }
 
-    /// `[EXP ASSERT]`: the region's path counts as `R` of itself for what surrounds it.
-    fn end_region(&mut self, algebra: &mut Algebra) {
+    /// `[EXP ASSERT]`: for what surrounds it, an asserted region counts as `R` of its path.
+    fn end(&mut self, algebra: &mut Algebra) {
         if self.0.len() > 1
-            && let Some((_, inner)) = self.0.pop()
+            && let Some(Frame { asserted, path, .. }) = self.0.pop()
         {
-            let inner = algebra.asserted(inner);
-            self.extend(algebra, inner);
+            let effect = if asserted {
+                algebra.asserted(path)
+            } else {
+                path
+            };
+            self.extend(algebra, effect);
         }
     }
 
     /// The whole path as if all regions ended here.
     fn closed(&self, algebra: &mut Algebra) -> Atomicity {
         let mut path = self.clone();
-        while path.0.len() > 1 {
-            path.end_region(algebra);
+        path.truncate(algebra, 1);
+        path.0.first().map_or(Atomicity::CONST, |frame| frame.path)
+    }
+
+    fn truncate(&mut self, algebra: &mut Algebra, frames: usize) {
+        while self.0.len() > frames {
+            self.end(algebra);
         }
-        path.innermost().1
     }
 
     fn join(&mut self, algebra: &mut Algebra, other: &Path) {
-        let common = self
-            .0
-            .iter()
-            .zip(&other.0)
-            .take_while(|((a, _), (b, _))| a == b)
+        let pairs = self.0.iter().zip(&other.0);
+        let common = pairs
+            .take_while(|(a, b)| a.region == b.region)
             .count()
             .max(1);
         let mut other = other.clone();
-        for path in [&mut *self, &mut other] {
-            while path.0.len() > common {
-                path.end_region(algebra);
-            }
-        }
+        self.truncate(algebra, common);
+        other.truncate(algebra, common);
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            mine.1 = algebra.join(mine.1, theirs.1);
+            let joined = algebra.join(mine.path, theirs.path);
+            mine.path = tame(algebra, joined);
         }
     }
 
     fn unbind(&mut self, algebra: &mut Algebra, local: u32) {
-        for (_, path) in &mut self.0 {
+        for Frame { path, .. } in &mut self.0 {
             for lock in algebra.support(*path) {
                 if algebra.locks.root_of(lock) == Root::Local(local) {
                     *path = algebra.forget(*path, lock);
@@ -131,7 +177,7 @@ impl Meaning<'_> {
     /// A node's atomicity in terms of the locks held at the method's entry.
     pub fn effect(&self, algebra: &mut Algebra, effect: &Effect, before: &Holding) -> Atomicity {
         let here = match effect {
-            Effect::Skip | Effect::Bind(_) | Effect::Begin(_) | Effect::End => Atomicity::CONST,
+            Effect::Skip | Effect::Bind(_) | Effect::Begin { .. } | Effect::End => Atomicity::CONST,
             Effect::Does(a) => *a,
             Effect::Access { confined: true, .. } => Atomicity::MOVER,
             Effect::Access {
@@ -188,6 +234,7 @@ pub fn solve(
     }
     let mut dirty = vec![true; graph.nodes.len()];
     let mut whole = Atomicity::CONST;
+    let mut regions = FxHashMap::default();
     loop {
         let mut changed = false;
         for &at in &order {
@@ -199,10 +246,16 @@ pub fn solve(
             };
             let node = &graph.nodes[at.index()];
             match node.effect {
-                Effect::Begin(region) => path.0.push((Some(region), Atomicity::CONST)),
-                Effect::End => path.end_region(algebra),
+                Effect::Begin { region, asserted } => path.begin(region, asserted),
+                Effect::End => path.end(algebra),
                 Effect::Bind(local) => path.unbind(algebra, local),
                 _ => path.extend(algebra, effects[at.index()]),
+            }
+            for Frame { region, path, .. } in &path.0 {
+                if let Some(region) = region {
+                    let known = regions.entry(*region).or_insert(Atomicity::CONST);
+                    *known = algebra.join(*known, *path);
+                }
             }
             let closed = path.closed(algebra);
             whole = algebra.join(whole, closed);
@@ -223,6 +276,7 @@ pub fn solve(
             return Paths {
                 effects,
                 before,
+                regions,
                 whole,
             };
         }

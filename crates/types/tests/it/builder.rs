@@ -17,7 +17,8 @@ pub enum Code {
     If(Vec<Code>, Vec<Code>),
     While(Vec<Code>),
     Sync(Lock, Option<Arg>, Vec<Code>),
-    Region(Vec<Code>),
+    /// Asserted or only asked about.
+    Region(bool, Vec<Code>),
 }
 
 pub fn read(field: FieldId, actuals: &[(Root, Arg)]) -> Code {
@@ -90,7 +91,7 @@ impl Builder {
     pub fn path(&mut self, base: Lock, fields: &[&str]) -> Lock {
         fields.iter().fold(base, |base, name| {
             let field = self.algebra.locks.field_name("C", name);
-            self.algebra.locks.field(base, field).unwrap()
+            self.algebra.locks.field(base, field).expect("a short path")
         })
     }
 
@@ -162,7 +163,8 @@ impl Builder {
     }
 
     pub fn infer(mut self) -> Typed {
-        let guarded = infer_guards(&mut self.algebra.locks, &self.program).unwrap();
+        let guarded = infer_guards(&mut self.algebra.locks, &self.program)
+            .expect("nothing contradictory is declared");
         let inferred = infer(
             &mut self.algebra,
             &self.program,
@@ -233,8 +235,15 @@ fn compile(graph: &mut Graph, code: &[Code], from: NodeId) -> NodeId {
             let end = compile(graph, body, entered);
             add(graph, Effect::Release { lock, protector }, &[end])
         }
-        Code::Region(body) => {
-            let begin = add(graph, Effect::Begin(RegionId(at.0)), &[at]);
+        Code::Region(asserted, body) => {
+            let begin = add(
+                graph,
+                Effect::Begin {
+                    region: RegionId(at.0),
+                    asserted: *asserted,
+                },
+                &[at],
+            );
             let end = compile(graph, body, begin);
             add(graph, Effect::End, &[end])
         }

@@ -26,7 +26,10 @@ fn account() {
         &[],
         Some(sync(THIS, vec![call(get, &ON_THIS), call(set, &ON_THIS)])),
     );
-    let asserted = vec![Code::Region(vec![call(get, &ON_THIS), call(set, &ON_THIS)])];
+    let asserted = vec![Code::Region(
+        true,
+        vec![call(get, &ON_THIS), call(set, &ON_THIS)],
+    )];
     let asserted = b.method(&[], Some(asserted));
     let mut typed = b.infer();
     assert_eq!(typed.guard_of(balance), "guarded_by this");

@@ -4,6 +4,7 @@ mod algebra;
 mod builder;
 mod examples;
 mod guards;
+mod inference;
 mod notation;
 mod structured;
 mod terms;

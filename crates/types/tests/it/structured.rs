@@ -166,7 +166,14 @@ fn compile(world: &mut World, graph: &mut Graph, expr: &Expr, depth: u32, from: 
             )
         }
         Expr::AssertAtomic(body) => {
-            let begin = add(graph, Effect::Begin(RegionId(from.0)), &[from]);
+            let begin = add(
+                graph,
+                Effect::Begin {
+                    region: RegionId(from.0),
+                    asserted: true,
+                },
+                &[from],
+            );
             let end = compile(world, graph, body, depth, begin);
             add(graph, Effect::End, &[end])
         }

@@ -24,7 +24,7 @@ impl World {
         let mut locks = Locks::default();
         let param = locks.root(Root::Param(0));
         let field = locks.field_name("C", "lock");
-        let path = locks.field(param, field).unwrap();
+        let path = locks.field(param, field).expect("a short path");
         let ghosts: Vec<Lock> = ["x", "y"]
             .map(|name| {
                 let ghost = locks.ghost(name);
