@@ -123,7 +123,13 @@ impl Holding {
                     None => a,
                 }
             }
-            Count::Unknown => algebra.forget(a, lock),
+            Count::Unknown => {
+                let a = algebra.forget(a, lock);
+                match algebra.locks.known_shared(lock) {
+                    Some(shared) => algebra.forget(a, shared),
+                    None => a,
+                }
+            }
         })
     }
 

@@ -188,7 +188,7 @@ pub enum Effect {
     },
     /// Gives a lock back, once.
     Release {
-        /// Its name, if it has one.
+        /// Its name; without one, no lock counts as held from here on.
         lock: Option<Lock>,
         /// Its protecting lock, if its class has one.
         protector: Option<Arg>,

@@ -5,11 +5,12 @@ use std::time::Instant;
 use crate::builder::{Builder, Code, ON_THIS, call, does, read, sync, this_is, write};
 use untorn_types::algebra::Atomicity;
 use untorn_types::guards::Reason;
+use untorn_types::holding;
 use untorn_types::infer::Violation;
-use untorn_types::input::{Actuals, Effect, MethodId, NodeId, Overrides, VisibleFields};
-use untorn_types::locks::Locks;
+use untorn_types::input::{Actuals, Arg, Effect, MethodId, NodeId, Overrides, VisibleFields};
+use untorn_types::locks::{Locks, Root};
 use untorn_types::notation::print_atomicity;
-use untorn_types::path::Fault;
+use untorn_types::path::{self, Fault, Meaning};
 
 const THIS: untorn_types::locks::Lock = Locks::THIS;
 
@@ -286,14 +287,8 @@ fn cost_grows_with_the_program() {
                     // Methods of class `index` are numbered `4 * index` and up.
                     let callee = MethodId(4 * (index - 1) + at as u32);
                     let args = [
-                        (
-                            untorn_types::locks::Root::This,
-                            untorn_types::input::Arg::Lock(p),
-                        ),
-                        (
-                            untorn_types::locks::Root::Param(0),
-                            untorn_types::input::Arg::Lock(THIS),
-                        ),
+                        (Root::This, Arg::Lock(p)),
+                        (Root::Param(0), Arg::Lock(THIS)),
                     ];
                     body.push(call(callee, &args));
                 }
@@ -312,4 +307,81 @@ fn cost_grows_with_the_program() {
     println!("2000 methods in {small:?}, 16000 in {large:?}");
     // Linear would be 8; the bound leaves room for a busy machine and still excludes the square.
     assert!(large < small * 32, "{small:?} and then {large:?}");
+}
+
+/// The worklist finds what plain iteration over all methods finds: the least solution.
+#[test]
+fn components_give_the_least_solution() {
+    for seed in 0..200u64 {
+        let mut dice = crate::guards::Dice::new(seed);
+        let mut b = Builder::default();
+        let (p, next) = (b.param(0), b.path(THIS, &["next"]));
+        let locks = [THIS, p, next];
+        let count = 2 + dice.roll(5) as u32;
+        for _ in 0..count {
+            let mut body = Vec::new();
+            for _ in 0..1 + dice.roll(3) {
+                let basic = dice.pick(&[
+                    Atomicity::MOVER,
+                    Atomicity::CONST,
+                    Atomicity::MOVER,
+                    Atomicity::ATOMIC,
+                ]);
+                let args = [
+                    (Root::This, Arg::Lock(dice.pick(&locks))),
+                    (Root::Param(0), Arg::Lock(dice.pick(&locks))),
+                ];
+                let code = match dice.roll(3) {
+                    0 => does(basic),
+                    _ => call(MethodId(dice.roll(count as usize) as u32), &args),
+                };
+                let code = if dice.chance(50) {
+                    sync(dice.pick(&locks), vec![code])
+                } else {
+                    vec![code]
+                };
+                body.extend(if dice.chance(30) {
+                    vec![Code::If(code, vec![])]
+                } else {
+                    code
+                });
+            }
+            b.method(&[], Some(body));
+        }
+        for by in 1..count {
+            if dice.chance(30) {
+                let overrides = Overrides {
+                    method: MethodId(by - 1),
+                    ghosts: Actuals::default(),
+                };
+                b.program.methods[by as usize].overrides.push(overrides);
+            }
+        }
+        let mut typed = b.infer();
+        let mut naive = vec![Atomicity::CONST; count as usize];
+        loop {
+            let previous = naive.clone();
+            for (index, method) in typed.program.methods.iter().enumerate() {
+                let graph = method.body.as_ref().expect("all have bodies");
+                let (holdings, _) = holding::holdings(&mut typed.algebra.locks, graph, &[], &[]);
+                let meaning = Meaning {
+                    fields: &[],
+                    discipline: &typed.guarded.discipline,
+                    methods: &naive,
+                    nets: &[],
+                };
+                let mut whole = path::solve(&mut typed.algebra, graph, &holdings, &meaning).whole;
+                for (by, other) in typed.program.methods.iter().enumerate() {
+                    if other.overrides.iter().any(|o| o.method.index() == index) {
+                        whole = typed.algebra.join(whole, naive[by]);
+                    }
+                }
+                naive[index] = typed.algebra.join(naive[index], whole);
+            }
+            if naive == previous {
+                break;
+            }
+        }
+        assert_eq!(typed.inferred.methods, naive, "seed {seed}");
+    }
 }
