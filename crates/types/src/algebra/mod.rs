@@ -269,6 +269,24 @@ impl Algebra {
         }
     }
 
+    /// All basic atomicities that some situation yields.
+    pub fn outcomes(&self, a: Atomicity) -> Vec<Basic> {
+        let mut seen = FxHashSet::default();
+        let mut found = Vec::new();
+        let mut work = vec![a];
+        while let Some(a) = work.pop() {
+            if !seen.insert(a) {
+                continue;
+            }
+            match self.node(a) {
+                Some(node) => work.extend([node.high, node.low]),
+                None => found.extend(a.basic()),
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
     /// Does the diagram have more than so many decision nodes?
     pub fn exceeds(&self, a: Atomicity, limit: usize) -> bool {
         let mut seen = FxHashSet::default();

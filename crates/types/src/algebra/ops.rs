@@ -1,5 +1,7 @@
 //! Composition, join, closure and order, and the functions `S` and `R` of the rules.
 
+use rustc_hash::FxHashMap;
+
 use super::{Algebra, Atomicity, Map, Op, Test};
 use crate::basic::Basic;
 use crate::locks::Lock;
@@ -106,6 +108,30 @@ impl Algebra {
         let ((a1, a0), (b1, b0)) = (split(x, a), split(y, b));
         let result = self.leq(a1, b1) && self.leq(a0, b0);
         self.order.insert((a, b), result);
+        result
+    }
+
+    /// The bound, raised to `error` in every situation in which `a` is one.
+    pub fn excused(&mut self, bound: Atomicity, a: Atomicity) -> Atomicity {
+        self.excused_node(bound, a, &mut FxHashMap::default())
+    }
+
+    fn excused_node(
+        &mut self,
+        bound: Atomicity,
+        a: Atomicity,
+        done: &mut FxHashMap<Atomicity, Atomicity>,
+    ) -> Atomicity {
+        let Some((test, high, low)) = self.branches(a) else {
+            return if a == Atomicity::ERROR { a } else { bound };
+        };
+        if let Some(&known) = done.get(&a) {
+            return known;
+        }
+        let high = self.excused_node(bound, high, done);
+        let low = self.excused_node(bound, low, done);
+        let result = self.test(test, high, low);
+        done.insert(a, result);
         result
     }
 

@@ -12,8 +12,8 @@ use crate::locks::{Lock, Locks};
 pub struct Broken {
     /// The field.
     pub field: FieldId,
-    /// The candidate that fewest accesses break, or the declared guard.
-    pub candidate: Lock,
+    /// The candidate that fewest accesses break, or the declared guard; none for a final field that is written.
+    pub candidate: Option<Lock>,
     /// How many accesses break it.
     pub accesses: usize,
     /// The first of them.
@@ -70,13 +70,17 @@ pub(super) fn find(
         let (candidates, writes_only) = match field.fixed {
             Some(Guard::GuardedBy(lock)) => (vec![lock], false),
             Some(Guard::WriteGuardedBy(lock)) => (vec![lock], true),
+            Some(Guard::Final) => {
+                found.extend(written(FieldId(index as u32), &accesses[index]));
+                continue;
+            }
             _ => (field.candidates.clone(), true),
         };
         let mut best: Option<Broken> = None;
         for candidate in candidates {
             let mut broken = Broken {
                 field: FieldId(index as u32),
-                candidate,
+                candidate: Some(candidate),
                 accesses: 0,
                 reason: Reason::Conflict,
             };
@@ -103,6 +107,23 @@ pub(super) fn find(
         found.extend(best);
     }
     found
+}
+
+/// A final field that is written where other threads can know its object.
+fn written(field: FieldId, accesses: &[&AccessUse]) -> Option<Broken> {
+    let mut writes = accesses.iter().filter(|access| access.write);
+    let Point { method, node, .. } = writes.next()?.point;
+    let reason = Reason::Access {
+        method,
+        node,
+        through: Vec::new(),
+    };
+    Some(Broken {
+        field,
+        candidate: None,
+        accesses: writes.count() + 1,
+        reason,
+    })
 }
 
 struct Search<'a> {

@@ -11,7 +11,9 @@ mod encode;
 mod maxsat;
 pub mod problem;
 
-use crate::input::{Discipline, Guard, MethodId, Program};
+use rustc_hash::FxHashSet;
+
+use crate::input::{Discipline, FieldId, Guard, MethodId, Program};
 use crate::locks::{Lock, Locks};
 
 pub use broken::{Broken, Reason};
@@ -97,12 +99,16 @@ pub fn solve(locks: &mut Locks, problem: &Problem) -> Result<Guarded, SolveError
         locks.sort_unstable();
     }
     unmet.sort_unstable();
+    let writes = problem.accesses.iter().filter(|access| access.write);
+    let written: FxHashSet<FieldId> = writes.map(|access| access.field).collect();
     let failed: Vec<bool> = problem
         .fields
         .iter()
         .zip(&vars.guards)
-        .map(|(field, choices)| match field.fixed {
-            Some(Guard::Final | Guard::NoGuard) => false,
+        .enumerate()
+        .map(|(index, (field, choices))| match field.fixed {
+            Some(Guard::Final) => written.contains(&FieldId(index as u32)),
+            Some(Guard::NoGuard) => false,
             _ => !choices.iter().any(|&(.., lit)| granted.is(lit)),
         })
         .collect();

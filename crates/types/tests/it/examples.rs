@@ -236,7 +236,7 @@ fn string_compare_and_hash() {
         node: NodeId(2),
         through: Vec::new(),
     };
-    assert_eq!((broken.candidate, &broken.reason), (THIS, &expected));
+    assert_eq!((broken.candidate, &broken.reason), (Some(THIS), &expected));
 }
 
 /// Section 5: a synchronized method calls two synchronized methods of the same object.

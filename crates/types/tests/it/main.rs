@@ -5,6 +5,8 @@ mod builder;
 mod examples;
 mod guards;
 mod inference;
+mod interleavings;
 mod notation;
 mod structured;
 mod terms;
+mod verdicts;
