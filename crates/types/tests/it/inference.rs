@@ -320,7 +320,7 @@ fn components_give_the_least_solution() {
         let count = 2 + dice.roll(5) as u32;
         for _ in 0..count {
             let mut body = Vec::new();
-            for _ in 0..1 + dice.roll(3) {
+            for _ in 0..=dice.roll(3) {
                 let basic = dice.pick(&[
                     Atomicity::MOVER,
                     Atomicity::CONST,

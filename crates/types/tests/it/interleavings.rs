@@ -28,7 +28,7 @@ fn random_body(
     depth: usize,
 ) -> (Vec<Code>, Vec<Op>) {
     let (mut code, mut ops) = (Vec::new(), Vec::new());
-    for _ in 0..1 + dice.roll(2) {
+    for _ in 0..=dice.roll(2) {
         match dice.roll(if depth > 0 { 5 } else { 3 }) {
             0 | 1 => {
                 let (field, is_write) = (dice.roll(FIELDS), dice.chance(50));

@@ -22,7 +22,7 @@ fn random_code(
     depth: usize,
 ) -> Vec<Code> {
     let mut code = Vec::new();
-    for _ in 0..1 + dice.roll(2) {
+    for _ in 0..=dice.roll(2) {
         let this = Arg::Lock(dice.pick(&locks[..2]));
         let arg = if dice.chance(60) {
             Arg::Lock(dice.pick(locks))
