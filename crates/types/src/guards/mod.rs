@@ -1,6 +1,6 @@
 //! Guards by satisfiability: the first phase of inference, which the paper calls Rcc/Sat.
 //!
-//! The paper refers to earlier work for this phase; the encoding here is our own (see [`encode`]).
+//! The paper refers to earlier work for this phase; the encoding in `encode.rs` is our own.
 //! It chooses a guard for as many fields as possible, together with the ghost arguments, the protecting locks and the locks that methods require of their callers.
 //!
 //! Guaranteed: the chosen discipline holds at every access, call and lock operation of the input; no discipline over the given candidates guards more fields, unless [`Guarded::optimal`] says otherwise.
