@@ -11,8 +11,6 @@ use super::varint::{Bytes, Flaw, put};
 
 /// Bytes before the columns: two widths, two zeros, the length of the edges.
 const PREFIX: usize = 8;
-/// Zeros after the columns, so that four bytes can be loaded at any entry whatever its width.
-const PADDING: usize = 4;
 
 /// Before the position `before` of its thread, thread `from` must have passed so many events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
@@ -47,7 +45,7 @@ pub struct Columns {
 
 fn width(values: &[u32]) -> usize {
     let all = values.iter().fold(0, |all, value| all | value);
-    (u32::BITS - all.leading_zeros()).div_ceil(8) as usize
+    (u32::BITS - all.leading_zeros()).div_ceil(8).max(1) as usize
 }
 
 impl Columns {
@@ -93,7 +91,6 @@ impl Columns {
                 out.extend_from_slice(&value.to_le_bytes()[..width]);
             }
         }
-        out.extend_from_slice(&[0; PADDING]);
         out.extend_from_slice(&packed);
         self.codes.clear();
         self.operands.clear();
@@ -117,14 +114,14 @@ impl Layout {
         let [operand, site, 0, 0, e0, e1, e2, e3] = *prefix else {
             return Err("an unknown layout");
         };
-        if operand > 4 || site > 4 {
+        if !(1..=4).contains(&operand) || !(1..=4).contains(&site) {
             return Err("an impossible width");
         }
         let count = count as usize;
         let widths = [operand as usize, site as usize];
         let operands = PREFIX + count;
         let sites = operands + count * widths[0];
-        let edges = sites + count * widths[1] + PADDING;
+        let edges = sites + count * widths[1];
         let edges_len = u32::from_le_bytes([e0, e1, e2, e3]) as usize;
         if edges + edges_len != payload.len() {
             return Err("columns that do not fill it");
@@ -169,48 +166,96 @@ impl Layout {
         limits: &Limits,
         into: &mut Filling<'_>,
     ) -> Result<(), Flaw> {
-        let (at, count) = (range.start, range.len());
         let column = |start: usize, width: usize| {
-            let from = start + at * width;
-            payload.get(from..from + count * width + PADDING)
+            payload.get(start + range.start * width..start + range.end * width)
         };
-        let codes = payload.get(PREFIX + at..PREFIX + at + count);
+        let codes = column(PREFIX, 1);
         let operands = column(self.operands, self.widths[0]);
         let sites = column(self.sites, self.widths[1]);
         let (Some(codes), Some(operands), Some(sites)) = (codes, operands, sites) else {
             return Err("ends too early");
         };
-        let masks = self.widths.map(|width| ((1u64 << (8 * width)) - 1) as u32);
-        let load = |column: &[u8], i: usize, side: usize| {
-            let from = i * self.widths[side];
-            let word = column[from..]
-                .first_chunk()
-                .map_or(0, |b| u32::from_le_bytes(*b));
-            word & masks[side]
+        let run = Run {
+            thread,
+            codes,
+            operands,
+            sites,
         };
-        let mut bad = 0;
-        let mut seen = into.kinds;
-        into.events
-            .extend(codes.iter().enumerate().map(|(i, &code)| {
-                let operand = load(operands, i, 0);
-                let site = load(sites, i, 1);
-                let slot = code as usize % opcode::CODES;
-                bad |= u32::from(operand >= limits.operands[slot])
-                    | u32::from(site >= limits.sites)
-                    | u32::from(slot != code as usize);
-                let op = opcode::decode(code, operand);
-                seen.insert(op.kind());
-                Event {
-                    thread,
-                    site: SiteId(site.wrapping_sub(1)),
-                    op,
-                }
-            }));
-        into.kinds = seen;
-        if bad == 0 {
-            Ok(())
-        } else {
-            Err("an id that is in no table")
+        match self.widths {
+            [1, site] => run.decode::<1>(site, limits, into),
+            [2, site] => run.decode::<2>(site, limits, into),
+            [3, site] => run.decode::<3>(site, limits, into),
+            [_, site] => run.decode::<4>(site, limits, into),
         }
+    }
+}
+
+/// Neighbours of one thread, in columns.
+struct Run<'a> {
+    thread: ThreadId,
+    codes: &'a [u8],
+    operands: &'a [u8],
+    sites: &'a [u8],
+}
+
+#[inline]
+fn number<const WIDTH: usize>(bytes: [u8; WIDTH]) -> u32 {
+    let mut word = [0; 4];
+    word[..WIDTH].copy_from_slice(&bytes);
+    u32::from_le_bytes(word)
+}
+
+impl Run<'_> {
+    #[inline]
+    fn decode<const OPERAND: usize>(
+        &self,
+        site: usize,
+        limits: &Limits,
+        into: &mut Filling<'_>,
+    ) -> Result<(), Flaw> {
+        match site {
+            1 => self.decode_at::<OPERAND, 1>(limits, into),
+            2 => self.decode_at::<OPERAND, 2>(limits, into),
+            3 => self.decode_at::<OPERAND, 3>(limits, into),
+            _ => self.decode_at::<OPERAND, 4>(limits, into),
+        }
+    }
+
+    /// One loop per pair of widths, without jumps: whether an id was too high is asked once, at the end.
+    fn decode_at<const OPERAND: usize, const SITE: usize>(
+        &self,
+        limits: &Limits,
+        into: &mut Filling<'_>,
+    ) -> Result<(), Flaw> {
+        const BLANK: Event = Event {
+            thread: ThreadId(0),
+            site: SiteId::UNKNOWN,
+            op: opcode::OPS[0],
+        };
+        let start = into.events.len();
+        into.events.resize(start + self.codes.len(), BLANK);
+        let (operands, _) = self.operands.as_chunks::<OPERAND>();
+        let (sites, _) = self.sites.as_chunks::<SITE>();
+        let columns = self.codes.iter().zip(operands).zip(sites);
+        let (mut bad, mut kinds) = (false, into.kinds);
+        let thread = self.thread;
+        let site_limit = limits.sites;
+        for (event, ((&code, &operand), &site)) in into.events[start..].iter_mut().zip(columns) {
+            let (operand, site) = (number(operand), number(site));
+            bad |= operand >= limits.operands[code as usize];
+            bad |= site >= site_limit;
+            let op = opcode::decode(code, operand);
+            kinds.insert(op.kind());
+            *event = Event {
+                thread,
+                site: SiteId(site.wrapping_sub(1)),
+                op,
+            };
+        }
+        into.kinds = kinds;
+        if bad {
+            return Err("an id that is in no table");
+        }
+        Ok(())
     }
 }

@@ -143,3 +143,22 @@ impl ChunkHeader {
         Ok(header)
     }
 }
+
+/// Makes every checksum of a damaged file right, so that fuzzing reaches what lies behind them.
+pub fn repair(bytes: &mut [u8]) {
+    let Some((header, mut rest)) = bytes.split_at_mut_checked(FILE_HEADER) else {
+        return;
+    };
+    let crc = crc32fast::hash(&header[..12]);
+    header[12..].copy_from_slice(&crc.to_le_bytes());
+    while let Some((header, payload)) = rest.split_at_mut_checked(CHUNK_HEADER) {
+        let stored = u32::from_le_bytes([header[16], header[17], header[18], header[19]]) as usize;
+        let Some((payload, next)) = payload.split_at_mut_checked(stored) else {
+            return;
+        };
+        header[32..36].copy_from_slice(&crc32fast::hash(payload).to_le_bytes());
+        let crc = crc32fast::hash(&header[..36]);
+        header[36..].copy_from_slice(&crc.to_le_bytes());
+        rest = next;
+    }
+}

@@ -19,5 +19,5 @@ mod writer;
 pub use reader::UtrSource;
 pub use writer::{Edge, OrderedWriter, StreamWriter, UtrOptions};
 
-pub(crate) use format::{ChunkKind, MAGIC, VERSION};
+pub(crate) use format::{ChunkKind, MAGIC, VERSION, repair};
 pub(crate) use trace_file::{Next, TraceFile};

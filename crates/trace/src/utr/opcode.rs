@@ -7,8 +7,8 @@ use untorn_model::{
     AccessFlags, LockId, LockMode, MethodId, Op, RegionId, Tables, ThreadId, VarId,
 };
 
-/// How many codes a byte could name; a power of two, so that a table lookup needs no bounds check.
-pub const CODES: usize = 64;
+/// How many codes a byte can name, so that a table lookup needs no bounds check; few are used.
+pub const CODES: usize = 256;
 
 const FLAGS: u8 = 8;
 const LOCKS: u8 = 3 * FLAGS;
@@ -16,7 +16,9 @@ const OTHERS: u8 = LOCKS + 8;
 const USED: u8 = OTHERS + 11;
 
 /// The operation of each code, with operand 0; codes that are not used repeat the first.
-pub static OPS: [Op; CODES] = ops();
+pub const OPS: [Op; CODES] = ops();
+/// The same in one place in memory.
+static TABLE: [Op; CODES] = OPS;
 
 const fn ops() -> [Op; CODES] {
     use LockMode::{Exclusive, Shared};
@@ -88,7 +90,7 @@ pub fn encode(op: Op) -> Option<(u8, u32)> {
 /// The operation of a code and a stored operand, which the caller has held against [`Limits`].
 #[inline]
 pub fn decode(code: u8, stored: u32) -> Op {
-    let mut op = OPS[code as usize % CODES];
+    let mut op = TABLE[code as usize];
     // Every arm stores to the same place, so this compiles to one store and no jump.
     match &mut op {
         Op::Read(_, VarId(id))
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn limits_admit_exactly_what_the_tables_hold() {
         let limits = Limits::of(&Tables::default());
-        for code in 0..CODES as u8 {
+        for code in 0..=u8::MAX {
             let region = matches!(decode(code, 0), Op::Begin(_) | Op::End(_));
             assert_eq!(limits.operands[code as usize], u32::from(region));
         }
