@@ -9,9 +9,9 @@ use untorn_model::{
     LockId, LockKind, MethodId, ObjectId, Part, RegionId, RegionKind, SiteId, Tables, VarId,
 };
 
-/// A name in which `*` stands for any characters.
+/// A name in which `*` stands for any text without a dot and `**` for any text, as in the specification.
 ///
-/// A method is `pkg.Class.method`, with or without its descriptor; a block in it is `pkg.Class.method block 1`; a region of a text trace is its label.
+/// A method is `pkg.Class.method`, with or without its descriptor; a block in it is `pkg.Class.method@1`; a region of a text trace is its label.
 /// A field is `pkg.Class.field`; a location of a text trace is its token.
 /// A line is `File.java:12`; a place of a text trace is its token.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,23 +24,21 @@ impl Pattern {
 
     /// Whether the pattern matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
-        let mut pieces = self.0.split('*');
-        let first = pieces.next().unwrap_or("");
-        let Some(mut rest) = text.strip_prefix(first) else {
-            return false;
-        };
-        let Some(last) = pieces.next_back() else {
-            return rest.is_empty();
-        };
-        // The leftmost place for each piece leaves the most text for the next ones.
-        for piece in pieces {
-            match rest.find(piece) {
-                Some(at) => rest = &rest[at + piece.len()..],
-                None => return false,
-            }
-        }
-        rest.ends_with(last)
+        covers(self.0.as_bytes(), text.as_bytes())
     }
+}
+
+fn covers(pattern: &[u8], text: &[u8]) -> bool {
+    let (rest, reach) = match pattern {
+        [] => return text.is_empty(),
+        [b'*', b'*', rest @ ..] => (rest, text.len()),
+        [b'*', rest @ ..] => {
+            let dot = text.iter().position(|&byte| byte == b'.');
+            (rest, dot.unwrap_or(text.len()))
+        }
+        [byte, rest @ ..] => return text.first() == Some(byte) && covers(rest, &text[1..]),
+    };
+    (0..=reach).any(|taken| covers(rest, &text[taken..]))
 }
 
 impl From<&str> for Pattern {
@@ -236,7 +234,7 @@ fn region_names(tables: &Tables, id: RegionId) -> Vec<String> {
     match tables.regions.get(id) {
         Some(region) => match region.method {
             Some(method) if region.kind == RegionKind::Block => {
-                let block = format!(" block {}", tables.text(region.name));
+                let block = format!("@{}", tables.text(region.name));
                 let names = method_names(tables, method).into_iter();
                 names.map(|name| name + &block).collect()
             }
@@ -261,12 +259,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn a_star_stays_within_dots_and_two_do_not() {
         let check = |pattern: &str, text: &str| Pattern::new(pattern).matches(text);
         assert!(check("bank.Account.get", "bank.Account.get"));
         assert!(!check("bank.Account.get", "bank.Account.getAll"));
         assert!(check("bank.*.get*", "bank.Account.getAll"));
-        assert!(check("*", ""));
+        assert!(!check("*.get", "bank.Account.get"));
+        assert!(check("**.get", "bank.Account.get"));
+        assert!(check("*", "") && check("**", ""));
         assert!(check("*Account*", "Account"));
         assert!(!check("a*a", "a"));
         assert!(check("a*b*b", "abab"));
@@ -335,7 +335,7 @@ mod tests {
         let tables = bank();
         let mut resolved = Resolved::new(Assumptions {
             atomic: vec!["bank.Account.get()I".into()],
-            mover: vec!["*.get block 1".into()],
+            mover: vec!["**.get@1".into()],
             guarded: vec!["bank.Account.bal*".into()],
             no_warn: vec!["Account.java:7".into()],
             guards: Vec::new(),
@@ -354,7 +354,7 @@ mod tests {
     fn a_field_guarded_by_this_is_guarded_by_the_monitor_of_its_own_object() {
         let tables = bank();
         let mut resolved = Resolved::new(Assumptions {
-            guards: vec![("*.balance".into(), Guard::This)],
+            guards: vec![("**.balance".into(), Guard::This)],
             ..Assumptions::default()
         });
         resolved.grow(&tables);

@@ -258,7 +258,7 @@ fn assumptions_change_what_the_paper_says_they_change() {
             atomic: vec!["region1".into()],
             mover: vec!["*.method2".into()],
             guarded: vec!["o0.b".into()],
-            no_warn: vec!["Main.java:3".into(), "*:12".into()],
+            no_warn: vec!["Main.java:3".into(), "**:12".into()],
             guards: Vec::new(),
         };
         reported += compare(seed, &settings, assumptions);
