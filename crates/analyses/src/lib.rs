@@ -8,6 +8,8 @@
 mod analysis;
 pub mod count;
 mod describe;
+pub mod sync_order;
+pub mod transactions;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;
