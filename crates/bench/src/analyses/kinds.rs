@@ -60,7 +60,7 @@ impl Kind {
             Self::ThreadLocal => "thread-local",
             Self::GlobalLock => "global lock",
             Self::Overlapping => "16 locks",
-            Self::Torn => "16 locks, torn",
+            Self::Torn => "16 locks torn",
             Self::ReadShared => "read-shared",
             Self::Long => "long",
             Self::Short => "short",
