@@ -5,8 +5,8 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use untorn_findings::{Evidence, Finding, Kind, Region, Verdict};
-use untorn_model::{EventIndex, RegionId, ThreadId};
+use untorn_findings::{Evidence, Finding, Kind, Verdict, fingerprint};
+use untorn_model::{EventIndex, RegionId, SiteId, ThreadId};
 use untorn_trace::Error;
 
 use crate::interleaving::{Effort, Reader, Slice, cycle, tears};
@@ -159,20 +159,34 @@ impl Suspects {
             if findings.len() == before {
                 findings.push(unexamined(analysis, context, suspect));
             }
-            for reason in &suspect.reasons {
-                // Executions that were not examined count as seen again.
-                if let Some(count) = self.counts.remove(reason) {
-                    let more = u64::from(count.saturating_sub(self.per_reason));
-                    let region = described(context, suspect, reason.region);
-                    let told = (findings.iter_mut().skip(before))
-                        .find(|finding| finding.region.same_as(&region));
-                    if let Some(finding) = told {
-                        finding.occurrences += more;
-                    }
-                }
+        }
+        self.count_the_rest(context, &mut findings);
+        Ok(findings)
+    }
+
+    /// Executions that were not examined count as seen again.
+    fn count_the_rest(&self, context: &Context<'_>, findings: &mut [Finding]) {
+        let mut seen: HashMap<RegionId, u64, FxBuildHasher> = HashMap::default();
+        for (reason, count) in &self.counts {
+            let most = seen.entry(reason.region).or_default();
+            *most = (*most).max(u64::from(*count));
+        }
+        seen.remove(&RegionId::ANONYMOUS);
+        let mut told: HashMap<String, (usize, u64), FxBuildHasher> = HashMap::default();
+        for (i, finding) in findings.iter().enumerate() {
+            let name = finding.fingerprint.clone();
+            told.entry(name).or_insert((i, 0)).1 += finding.occurrences;
+        }
+        let describe = Describe {
+            tables: context.tables,
+        };
+        for (region, count) in seen {
+            // A region with a name is called the same whatever its execution.
+            let name = describe.region(region, ThreadId(0), EventIndex(0), SiteId::UNKNOWN);
+            if let Some((first, told)) = told.get(&fingerprint(&name, &[])) {
+                findings[*first].occurrences += count.saturating_sub(*told);
             }
         }
-        Ok(findings)
     }
 }
 
@@ -200,16 +214,17 @@ fn examine(
     Ok(finding.into_iter().collect())
 }
 
-fn described(context: &Context<'_>, suspect: &Suspect, region: RegionId) -> Region {
+fn unexamined(analysis: &str, context: &Context<'_>, suspect: &Suspect) -> Finding {
     let describe = Describe {
         tables: context.tables,
     };
     let execution = suspect.execution;
-    describe.region(region, suspect.thread, execution.begin, execution.site)
-}
-
-fn unexamined(analysis: &str, context: &Context<'_>, suspect: &Suspect) -> Finding {
-    let region = described(context, suspect, suspect.execution.region);
+    let region = describe.region(
+        execution.region,
+        suspect.thread,
+        execution.begin,
+        execution.site,
+    );
     let message = format!(
         "{} takes part in a cycle of transactions: no serial order keeps the conflicts of this run",
         region.short_name()

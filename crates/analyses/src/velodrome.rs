@@ -57,7 +57,7 @@ impl Default for Options {
         Self {
             sync_edges: true,
             examined: 3,
-            slack: 1 << 16,
+            slack: 1 << 14,
         }
     }
 }

@@ -9,11 +9,13 @@ use untorn_trace::{Error, Replay};
 use super::{At, Member};
 use crate::transactions::Execution;
 
-/// How far beyond a stretch the bounds of a transaction are looked for.
-const FARTHEST: u64 = 1 << 23;
+/// How far back the begin of a transaction is looked for: it names the region.
+const FARTHEST_BACK: u64 = 1 << 22;
+/// How far on its end is looked for: it tells little.
+const FARTHEST_ON: u64 = 1 << 16;
 /// A stretch up to this long is read once and kept, with as much before and after it as is often asked for.
 const KEPT: u64 = 1 << 15;
-const AROUND: u64 = 1 << 12;
+const AROUND: u64 = 1 << 10;
 
 /// Reads parts of the trace again, and counts how much.
 pub(crate) struct Reader<'a> {
@@ -241,7 +243,7 @@ impl Slice<'_> {
         // Ends met on the way back whose begins are still to come, and begins of regions that hold the event.
         let (mut closed, mut found) = (0u64, 0);
         let mut seen: Vec<(EventIndex, Event)> = Vec::new();
-        while to.0 > 0 && at.0 - to.0 < FARTHEST {
+        while to.0 > 0 && at.0 - to.0 < FARTHEST_BACK {
             let from = EventIndex(to.0.saturating_sub(step));
             seen.clear();
             self.reader.range(from..to, &mut |index, event| {
@@ -282,7 +284,7 @@ impl Slice<'_> {
         let (mut from, mut step) = (EventIndex(last.0 + 1), 512);
         let mut end = None;
         let trace_end = self.reader.trace_end;
-        while end.is_none() && from < trace_end && from.0 - last.0 < FARTHEST {
+        while end.is_none() && from < trace_end && from.0 - last.0 < FARTHEST_ON {
             let to = EventIndex(trace_end.0.min(from.0 + step));
             self.reader.range(from..to, &mut |index, event| {
                 if event.thread != thread || end.is_some() {
