@@ -1,5 +1,10 @@
 //! What velodrome and aerodrome say of known situations: the figures of the papers and the corners of the definitions, as traces of our own.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic, its helper functions too"
+)]
+
 use untorn_analyses::aerodrome::{self, Aerodrome};
 use untorn_analyses::velodrome::{self, Velodrome};
 use untorn_analyses::{Analysis, run};
@@ -9,13 +14,19 @@ use untorn_trace::VecSource;
 /// One line a finding: kind, region, verdict, what encloses it, and the transactions of its path or cycle.
 fn summary(finding: &Finding) -> String {
     let names = |regions: &[untorn_findings::Region]| {
-        let names: Vec<String> = regions.iter().map(|region| region.short_name()).collect();
+        let names: Vec<String> = regions
+            .iter()
+            .map(untorn_findings::Region::short_name)
+            .collect();
         names.join(",")
     };
     let interleaving = &finding.evidence.interleavings[0];
     let members: Vec<String> = (interleaving.transactions.iter())
         .map(|t| {
-            let region = t.region.as_ref().map_or("-".to_owned(), |r| r.short_name());
+            let region = t
+                .region
+                .as_ref()
+                .map_or("-".to_owned(), untorn_findings::Region::short_name);
             format!("{}:{region}", t.thread)
         })
         .collect();
