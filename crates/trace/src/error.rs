@@ -1,8 +1,32 @@
 //! What can be wrong with a trace, and where.
 
+use std::fmt;
 use std::io;
 
+/// Where in a trace something is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A line of a text trace, from 1.
+    Line(u64),
+    /// A byte of a file, from 0.
+    Offset(u64),
+    /// An event of the total order, from 0.
+    Event(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "{line}"),
+            Self::Offset(offset) => write!(f, "offset {offset}"),
+            Self::Event(index) => write!(f, "event {index}"),
+        }
+    }
+}
+
 /// An error that ends the reading or writing of a trace.
+///
+/// Each prints as one line that begins with the file it speaks of.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{file}: {source}")]
@@ -11,6 +35,15 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// Events that no run can have produced.
+    #[error("{file}:{place}: {what}")]
+    IllFormed {
+        file: String,
+        place: Place,
+        what: String,
+    },
+    #[error("{file}: more than four billion {what}")]
+    TooMany { file: String, what: &'static str },
 }
 
 /// Something the user should know that did not end the reading.

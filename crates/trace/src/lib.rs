@@ -4,7 +4,11 @@
 //! A [`Replay`] reads a stretch of the order again, so that analyses need no copies of what they may want to look at later.
 
 mod error;
+pub mod generate;
+mod memory;
 mod source;
+pub mod wellformed;
 
-pub use error::{Error, Note};
+pub use error::{Error, Note, Place};
+pub use memory::VecSource;
 pub use source::{Batch, Progress, Replay, Source};
