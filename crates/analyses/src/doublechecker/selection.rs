@@ -1,0 +1,162 @@
+//! What a second run looks at: the regions that a profile names, and events outside of regions if it says so.
+//!
+//! [`Selection`] is the filter, [`Selected`] puts it before any analysis: `Selected` around velodrome is the paper's other second run.
+//! All of an unselected transaction is left out, its synchronization too, as in the paper: there it is not instrumented at all.
+//! Whatever order is lost by that leads through a transaction that was on no cycle, so over the trace that made the profile nothing is missed.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use untorn_model::{Event, EventIndex, Kinds, Op, RegionId, SiteId, Tables, ThreadId};
+use untorn_trace::{Batch, Error};
+
+use super::profile::{Profile, StaticRegion};
+use crate::{Analysis, Context, Outcome};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Thread {
+    depth: u32,
+    selected: bool,
+}
+
+/// Decides event by event what a second run sees.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    profile: Profile,
+    unary: bool,
+    threads: Vec<Thread>,
+    /// By region, as far as asked.
+    known: Vec<Option<bool>>,
+    unnamed: HashMap<(ThreadId, SiteId), bool, FxBuildHasher>,
+}
+
+impl Selection {
+    /// `always_unary` looks at events outside of regions whatever the profile says.
+    pub fn new(profile: Profile, always_unary: bool) -> Self {
+        Self {
+            unary: always_unary || profile.has_unary(),
+            profile,
+            threads: Vec::new(),
+            known: Vec::new(),
+            unnamed: HashMap::default(),
+        }
+    }
+
+    /// The same selection, outside of all regions.
+    #[must_use]
+    pub fn rewound(mut self) -> Self {
+        self.threads.clear();
+        self
+    }
+
+    /// Takes the next event and says whether it is to be looked at.
+    #[inline]
+    pub fn keeps(&mut self, tables: &Tables, event: &Event) -> bool {
+        let t = event.thread.index();
+        if t >= self.threads.len() {
+            self.threads.resize(t + 1, Thread::default());
+        }
+        match event.op {
+            Op::Begin(region) => {
+                self.threads[t].depth += 1;
+                if self.threads[t].depth == 1 {
+                    self.threads[t].selected = self.selects(tables, event, region);
+                }
+                self.threads[t].selected
+            }
+            Op::End(_) => {
+                let thread = &mut self.threads[t];
+                thread.depth = thread.depth.saturating_sub(1);
+                thread.selected
+            }
+            _ if self.threads[t].depth == 0 => self.unary,
+            _ => self.threads[t].selected,
+        }
+    }
+
+    fn selects(&mut self, tables: &Tables, event: &Event, region: RegionId) -> bool {
+        let profile = &self.profile;
+        let ask =
+            || profile.contains(&StaticRegion::of(tables, region, event.thread, event.site));
+        if region == RegionId::ANONYMOUS {
+            let key = (event.thread, event.site);
+            return *self.unnamed.entry(key).or_insert_with(ask);
+        }
+        if region.index() >= self.known.len() {
+            self.known.resize(region.index() + 1, None);
+        }
+        *self.known[region.index()].get_or_insert_with(ask)
+    }
+}
+
+/// Calls `visit` with each run of consecutive events that `keep` wants.
+pub(super) fn runs(
+    batch: &Batch<'_>,
+    mut keep: impl FnMut(EventIndex, &Event) -> bool,
+    visit: &mut impl FnMut(&Batch<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut hand_over = |from: usize, to: usize| {
+        if from == to {
+            return Ok(());
+        }
+        visit(&Batch {
+            first: EventIndex(batch.first.0 + from as u64),
+            events: &batch.events[from..to],
+            kinds: batch.kinds,
+        })
+    };
+    let mut start = 0;
+    for (i, (index, event)) in batch.indexed().enumerate() {
+        if !keep(index, event) {
+            hand_over(start, i)?;
+            start = i + 1;
+        }
+    }
+    hand_over(start, batch.events.len())
+}
+
+/// Any analysis of transactions, looking only at what a profile selects.
+pub struct Selected {
+    inner: Box<dyn Analysis>,
+    selection: Selection,
+}
+
+impl std::fmt::Debug for Selected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Selected")
+            .field("inner", &self.inner.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Selected {
+    pub fn new(inner: Box<dyn Analysis>, selection: Selection) -> Self {
+        Self { inner, selection }
+    }
+}
+
+impl Analysis for Selected {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn subscribes(&self) -> Kinds {
+        self.inner.subscribes().union(Kinds::REGIONS)
+    }
+
+    fn needs_replay(&self) -> bool {
+        self.inner.needs_replay()
+    }
+
+    fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
+        let (inner, selection) = (&mut self.inner, &mut self.selection);
+        runs(
+            batch,
+            |_, event| selection.keeps(context.tables, event),
+            &mut |run| inner.batch(run, context),
+        )
+    }
+
+    fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {
+        self.inner.finish(context, outcome)
+    }
+}
