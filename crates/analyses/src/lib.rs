@@ -8,6 +8,10 @@
 mod analysis;
 pub mod count;
 mod describe;
+pub mod interleaving;
+pub mod sync_order;
+pub mod transactions;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;
+pub use transactions::{Execution, Nesting, Transactions};

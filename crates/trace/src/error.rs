@@ -17,9 +17,9 @@ pub enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Line(line) => write!(f, "{line}"),
-            Self::Offset(offset) => write!(f, "offset {offset}"),
-            Self::Event(index) => write!(f, "event {index}"),
+            Self::Line(line) => write!(f, ":{line}"),
+            Self::Offset(offset) => write!(f, " at offset {offset}"),
+            Self::Event(index) => write!(f, " at event {index}"),
         }
     }
 }
@@ -35,8 +35,15 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// What is there cannot be read.
+    #[error("{file}{place}: {what}")]
+    Malformed {
+        file: String,
+        place: Place,
+        what: String,
+    },
     /// Events that no run can have produced.
-    #[error("{file}:{place}: {what}")]
+    #[error("{file}{place}: {what}")]
     IllFormed {
         file: String,
         place: Place,
@@ -44,6 +51,17 @@ pub enum Error {
     },
     #[error("{file}: more than four billion {what}")]
     TooMany { file: String, what: &'static str },
+    #[error("{file}: is empty")]
+    Empty { file: String },
+}
+
+impl Error {
+    pub(crate) fn io(file: &str, source: io::Error) -> Self {
+        Self::Io {
+            file: file.to_owned(),
+            source,
+        }
+    }
 }
 
 /// Something the user should know that did not end the reading.
@@ -56,6 +74,14 @@ pub enum Note {
         file: String,
         count: u64,
         first_line: u64,
+    },
+    /// Events that a lenient reader left out because they cannot follow what came before.
+    RefusedEvents {
+        file: String,
+        count: u64,
+        first_line: u64,
+        /// What is wrong with the first.
+        first: String,
     },
     /// Events left out because something that must come before them is missing.
     DroppedEvents { file: String, count: u64 },

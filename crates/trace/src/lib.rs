@@ -7,8 +7,10 @@ mod error;
 pub mod generate;
 mod memory;
 mod source;
+pub mod text;
 pub mod wellformed;
 
 pub use error::{Error, Note, Place};
 pub use memory::VecSource;
 pub use source::{Batch, Progress, Replay, Source};
+pub use text::{TextOptions, TextSource, TextWriter};

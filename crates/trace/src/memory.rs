@@ -5,7 +5,7 @@ use std::ops::Range;
 use untorn_model::{Event, EventIndex, Kinds, Op, RegionId, SiteId, Tables};
 
 use crate::wellformed::Checker;
-use crate::{Batch, Error, Note, Place, Progress, Replay, Source};
+use crate::{Batch, Error, Note, Place, Progress, Replay, Source, TextOptions, TextSource};
 
 /// Events in memory, checked as any other source's.
 #[derive(Clone, Debug)]
@@ -39,6 +39,24 @@ impl VecSource {
             batch: 1024,
             next: 0,
         })
+    }
+
+    /// The trace that a text stands for, in the STD format: the plainest way to write a trace in a test.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        let input = std::io::Cursor::new(text.as_bytes().to_vec());
+        Self::from_source(&mut TextSource::new("text", input, TextOptions::default()))
+    }
+
+    /// All that another source still has to yield.
+    pub fn from_source(source: &mut dyn Source) -> Result<Self, Error> {
+        let (mut events, mut batch) = (Vec::new(), Vec::new());
+        loop {
+            source.fill(&mut batch)?;
+            if batch.is_empty() {
+                return Self::new(source.tables().clone(), events);
+            }
+            events.append(&mut batch);
+        }
     }
 
     /// Yields so many events at a time: whether an analysis depends on the batches is worth a test.
@@ -173,7 +191,7 @@ mod tests {
         let error = VecSource::new(tables, events).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "memory:event 3: an id that is in no table"
+            "memory at event 3: an id that is in no table"
         );
     }
 }

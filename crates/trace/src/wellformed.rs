@@ -64,10 +64,7 @@ impl Violation {
             Some(region) => format!("region {}", tables.text(region.name)),
             None => "a region without a name".to_owned(),
         };
-        let method = |id: MethodId| match tables.methods.get(id) {
-            Some(method) => tables.text(method.name).to_owned(),
-            None => format!("{id:?}"),
-        };
+        let method = |id| tables.method_name(id);
         match *self {
             Self::AfterJoin(t) => format!("{} was joined before and has ended", thread(t)),
             Self::WhileWaiting(t, l) => {
