@@ -8,6 +8,7 @@
 mod analysis;
 pub mod count;
 mod describe;
+pub mod doublechecker;
 pub mod interleaving;
 pub mod sync_order;
 pub mod transactions;

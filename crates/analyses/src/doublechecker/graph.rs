@@ -180,6 +180,11 @@ impl Graph {
         }
     }
 
+    #[cfg(test)]
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
     #[inline]
     pub fn wants_collection(&self) -> bool {
         self.nodes.len() >= self.node_limit || self.edges.len() >= self.edge_limit

@@ -379,7 +379,9 @@ impl<S: Suspects> Icd<S> {
         }
         match op {
             Op::Acquire(mode, lock) => self.acquire(index, t, mode, lock),
-            Op::Release(LockMode::Shared, lock) => self.touch(index, t, Target::Shared(lock), false),
+            Op::Release(LockMode::Shared, lock) => {
+                self.touch(index, t, Target::Shared(lock), false)
+            }
             Op::Release(LockMode::Exclusive, lock) | Op::Wait(lock) => {
                 self.touch(index, t, Target::Exclusive(lock), true);
             }
@@ -457,3 +459,6 @@ impl<S: Suspects> Icd<S> {
         self.collect(end);
     }
 }
+
+#[cfg(test)]
+mod tests;

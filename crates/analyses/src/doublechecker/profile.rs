@@ -189,11 +189,15 @@ impl Profile {
             match (kind, fields.as_slice()) {
                 ("unary", []) => profile.unary = true,
                 ("text", [Some(label)]) => profile.add(StaticRegion::Label(label.clone())),
-                ("place", [Some(thread), Some(file), Some(line)]) => profile.add(StaticRegion::Place {
-                    thread: thread.clone(),
-                    file: file.clone(),
-                    line: line.parse().map_err(|_| error("a line that is no number"))?,
-                }),
+                ("place", [Some(thread), Some(file), Some(line)]) => {
+                    profile.add(StaticRegion::Place {
+                        thread: thread.clone(),
+                        file: file.clone(),
+                        line: line
+                            .parse()
+                            .map_err(|_| error("a line that is no number"))?,
+                    })
+                }
                 ("region", [Some(class), Some(method), Some(descriptor), block, hash]) => {
                     profile.add(StaticRegion::Method {
                         class: class.clone(),
@@ -304,8 +308,11 @@ mod tests {
                 }
             ),
             name().prop_map(StaticRegion::Label),
-            (name(), name(), 0..9u32)
-                .prop_map(|(thread, file, line)| StaticRegion::Place { thread, file, line }),
+            (name(), name(), 0..9u32).prop_map(|(thread, file, line)| StaticRegion::Place {
+                thread,
+                file,
+                line
+            }),
         ]
     }
 
@@ -354,11 +361,20 @@ mod tests {
     #[test]
     fn bad_input_is_an_error_with_its_line() {
         assert_eq!(Profile::parse(""), Err(ProfileError::Header));
-        assert_eq!(Profile::parse("untorn-profile 2\n"), Err(ProfileError::Header));
+        assert_eq!(
+            Profile::parse("untorn-profile 2\n"),
+            Err(ProfileError::Header)
+        );
         let error = Profile::parse("untorn-profile 1\nunary\nregion\tA\tb\n").unwrap_err();
-        assert_eq!(error.to_string(), "line 3: too many or too few fields, or an empty one");
+        assert_eq!(
+            error.to_string(),
+            "line 3: too many or too few fields, or an empty one"
+        );
         let error = Profile::parse("untorn-profile 1\ntext\ta\\x\n").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: a backslash that escapes nothing");
+        assert_eq!(
+            error.to_string(),
+            "line 2: a backslash that escapes nothing"
+        );
         let error = Profile::parse("untorn-profile 1\nplace\tt\tf\tx\n").unwrap_err();
         assert_eq!(error.to_string(), "line 2: a line that is no number");
     }

@@ -75,8 +75,7 @@ impl Selection {
 
     fn selects(&mut self, tables: &Tables, event: &Event, region: RegionId) -> bool {
         let profile = &self.profile;
-        let ask =
-            || profile.contains(&StaticRegion::of(tables, region, event.thread, event.site));
+        let ask = || profile.contains(&StaticRegion::of(tables, region, event.thread, event.site));
         if region == RegionId::ANONYMOUS {
             let key = (event.thread, event.site);
             return *self.unnamed.entry(key).or_insert_with(ask);

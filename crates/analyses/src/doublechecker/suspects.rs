@@ -59,16 +59,12 @@ impl Suspects {
     fn shorten(&mut self) {
         let mut gap = 0;
         join_touching(&mut self.stretches, gap);
-        while self.stretches.len() > self.limit / 2 {
-            let before = self.stretches.len();
+        // One stretch a thread is as short as it gets.
+        while self.stretches.len() > self.limit / 2 && gap < u64::MAX / 8 {
             gap = (gap * 4).max(16);
             join_touching(&mut self.stretches, gap);
-            if before == self.stretches.len() && gap == u64::MAX / 8 {
-                // One stretch a thread: as short as it gets.
-                break;
-            }
-            gap = gap.min(u64::MAX / 8);
         }
+        self.limit = self.limit.max(2 * self.stretches.len());
     }
 
     /// By thread, then by position, disjoint.
@@ -92,9 +88,8 @@ pub(super) fn replay(
         let mut result = Ok(());
         source.replay(range, &mut |batch| {
             if result.is_ok() {
-                let within = |index: EventIndex, event: &Event| {
-                    cursors.contain(event.thread, index.0)
-                };
+                let within =
+                    |index: EventIndex, event: &Event| cursors.contain(event.thread, index.0);
                 result = runs(batch, within, &mut visit);
             }
         })?;
@@ -173,8 +168,7 @@ mod tests {
         let kept = suspects.into_stretches();
         assert!(kept.len() <= 9, "{} stretches", kept.len());
         for s in &all {
-            let covers =
-                |k: &Stretch| k.thread == s.thread && k.start <= s.start && k.end >= s.end;
+            let covers = |k: &Stretch| k.thread == s.thread && k.start <= s.start && k.end >= s.end;
             assert!(kept.iter().any(covers), "{s:?} is lost");
         }
         assert!(kept.windows(2).all(|w| w[0] < w[1]));
@@ -204,11 +198,13 @@ mod tests {
         })
         .unwrap();
         let within = |i: usize| {
-            (stretches.iter()).any(|s| {
-                s.thread == events[i].thread && (s.start..s.end).contains(&(i as u64))
-            })
+            (stretches.iter())
+                .any(|s| s.thread == events[i].thread && (s.start..s.end).contains(&(i as u64)))
         };
-        let expected: Vec<u64> = (0..events.len()).filter(|i| within(*i)).map(|i| i as u64).collect();
+        let expected: Vec<u64> = (0..events.len())
+            .filter(|i| within(*i))
+            .map(|i| i as u64)
+            .collect();
         assert!(!expected.is_empty());
         assert_eq!(seen, expected);
     }
