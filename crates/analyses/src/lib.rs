@@ -5,13 +5,16 @@
 //!
 //! *Invariant.* Analyses know no files, flags or terminals.
 
+pub mod accesses;
 mod analysis;
 pub mod count;
 mod describe;
 pub mod doublechecker;
 pub mod interleaving;
+mod suspects;
 pub mod sync_order;
 pub mod transactions;
+pub mod velodrome;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;

@@ -85,6 +85,11 @@ impl Transactions {
         self.open(thread).first()
     }
 
+    /// How many regions are open, by thread.
+    pub fn depths(&self) -> Vec<u32> {
+        self.open.iter().map(|stack| stack.len() as u32).collect()
+    }
+
     /// The open regions of a thread that hold the event `since` and whatever comes now, outermost first; the last is the innermost.
     pub fn holding(&self, thread: ThreadId, since: EventIndex) -> &[Execution] {
         let open = self.open(thread);

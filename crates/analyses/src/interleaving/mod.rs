@@ -3,12 +3,20 @@
 //! A [`Tear`] is a path of single events that leaves a region and enters it again; a [`Cycle`] runs through whole transactions and blames nobody.
 //! What the exact checkers find they report through these two, so that all evidence has one form.
 
+mod conflicts;
+mod cycles;
 mod finding;
+mod slice;
+mod tears;
 
 use untorn_findings::EdgeKind;
 use untorn_model::{Event, EventIndex, ThreadId};
 
 use crate::transactions::Execution;
+
+pub(crate) use cycles::cycle;
+pub(crate) use slice::Slice;
+pub(crate) use tears::tears;
 
 /// An event with its place in the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
