@@ -19,7 +19,7 @@
 //! *Precise cycle detection* looks only at transactions in strongly connected components of that graph, and at every conflict of theirs.
 //!
 //! # Where we differ from the paper
-//! - A log is a list of positions in the trace ([`suspects`]), read again when needed; nothing is copied, so long transactions cost no memory.
+//! - A log is a list of positions in the trace ([`logs`]), read again when needed; nothing is copied, so long transactions cost no memory.
 //! - Components are searched for whenever the graph has doubled, and at the end, instead of at the end of each transaction ([`graph`]).
 //!   A transaction takes part as soon as it runs, none is dropped before it was searched, and a component that grows keeps what it has: so every component is found, in time linear in the edges.
 //! - The precise analysis runs once, over all transactions in components together, when the trace has ended.
@@ -30,8 +30,8 @@
 //! # Modes
 //! *Single-run* does both.
 //! *First-run* does the imprecise part and yields a [`Profile`]: the static regions in components, and whether events outside of regions were in any.
-//! *Second-run* looks only at what one or more profiles name; over the trace that made the profile it finds what single-run finds, over another run it may miss what was in no component before.
-//! For comparison: a second run that always looks at events outside of regions, velodrome as the second run ([`Selected`]), and the precise part alone.
+//! *Second-run* looks only at what one or more profiles name (the analysis inside of [`Selected`]); over the trace that made the profile it finds what single-run finds, over another run it may miss what was in no component before.
+//! For comparison: a second run that always looks at events outside of regions, velodrome as the second run (in [`Selected`] likewise), and the precise part alone.
 //!
 //! # Limits
 //! It sees one order of events: a region that could be torn in another order is not reported.
@@ -39,19 +39,19 @@
 
 mod graph;
 mod icd;
+mod logs;
 mod ownership;
 mod profile;
 mod scc;
 mod selection;
-mod suspects;
 
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use untorn_model::{EventIndex, Kinds, Op, Tables, ThreadId};
-use untorn_trace::{Batch, Error, Replay};
+use untorn_trace::{Batch, Error};
 
 pub use profile::{Profile, ProfileError, StaticRegion};
 pub use selection::{Selected, Selection};
@@ -60,7 +60,7 @@ use crate::velodrome::{self, Velodrome};
 use crate::{Analysis, Context, Outcome};
 use graph::{Limits, Stretch};
 use icd::Icd;
-use suspects::{Suspects, replay};
+use logs::{Excerpt, Logs};
 
 /// The name on the command line and in findings.
 const NAME: &str = "doublechecker";
@@ -68,12 +68,11 @@ const NAME: &str = "doublechecker";
 /// Which of the two analyses run, and on what.
 #[derive(Clone, Debug, Default)]
 pub enum Mode {
+    /// Both; a second run too, inside of [`Selected`].
     #[default]
     SingleRun,
     /// The imprecise analysis alone; the profile is put here when the trace has ended.
     FirstRun(Arc<OnceLock<Profile>>),
-    /// Both, on what the selection keeps.
-    SecondRun(Box<Selection>),
     /// The precise analysis alone, on everything.
     PreciseOnly,
 }
@@ -84,6 +83,8 @@ pub struct Options {
     /// Whether synchronization orders transactions, as data conflicts do.
     pub sync_edges: bool,
     pub mode: Mode,
+    /// How many executions of a region are examined for evidence.
+    pub examined: u32,
     /// How many transactions and stretches are kept before some are dropped or joined; the default is right but for tests.
     pub keep: Option<usize>,
 }
@@ -93,6 +94,7 @@ impl Default for Options {
         Self {
             sync_edges: true,
             mode: Mode::SingleRun,
+            examined: velodrome::Options::default().examined,
             keep: None,
         }
     }
@@ -102,8 +104,8 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct DoubleChecker {
     mode: Mode,
-    sync_edges: bool,
-    icd: Icd<Suspects>,
+    precise: velodrome::Options,
+    icd: Icd<Logs>,
     /// How many events there were, also those that were not looked at.
     end: u64,
     suspects: Vec<Stretch>,
@@ -115,13 +117,14 @@ impl DoubleChecker {
             collect: keep,
             condense: keep,
         });
-        let suspects = options
-            .keep
-            .map_or_else(Suspects::default, Suspects::with_limit);
+        let logs = options.keep.map_or_else(Logs::default, Logs::with_limit);
         Self {
             mode: options.mode,
-            sync_edges: options.sync_edges,
-            icd: Icd::new(options.sync_edges, limits, suspects),
+            precise: velodrome::Options {
+                sync_edges: options.sync_edges,
+                examined: options.examined,
+            },
+            icd: Icd::new(options.sync_edges, limits, logs),
             end: 0,
             suspects: Vec::new(),
         }
@@ -133,19 +136,21 @@ impl DoubleChecker {
     }
 
     /// Which static regions are in the suspected stretches.
-    fn profile(&self, tables: &Tables, source: &dyn Replay) -> Result<Profile, Error> {
+    fn profile(tables: &Tables, excerpt: &Excerpt<'_>) -> Result<Profile, Error> {
         let mut profile = Profile::default();
         let mut depths = vec![0u32; tables.threads.len()];
         let mut known = vec![false; tables.regions.len()];
-        replay(&self.suspects, source, |batch| {
+        excerpt.read(|batch| {
             for event in batch.events {
                 let depth = &mut depths[event.thread.index()];
                 match event.op {
                     Op::Begin(region) => {
                         *depth += 1;
+                        if *depth > 1 {
+                            continue;
+                        }
                         let is_known = known.get_mut(region.index());
-                        let is_new = is_known.is_none_or(|known| !std::mem::replace(known, true));
-                        if *depth == 1 && is_new {
+                        if is_known.is_none_or(|known| !std::mem::replace(known, true)) {
                             let (thread, site) = (event.thread, event.site);
                             profile.add(StaticRegion::of(tables, region, thread, site));
                         }
@@ -163,27 +168,24 @@ impl DoubleChecker {
     fn check_precisely(
         &self,
         context: &Context<'_>,
-        source: &dyn Replay,
+        excerpt: &Excerpt<'_>,
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
-        let mut precise = Velodrome::new(velodrome::Options {
-            sync_edges: self.sync_edges,
-            ..velodrome::Options::default()
-        });
-        let mut selection = match &self.mode {
-            Mode::SecondRun(selection) => Some(selection.clone().rewound()),
-            _ => None,
+        // Also when it looks for evidence it is to see nothing but the suspects, or it would misjudge where transactions begin.
+        let context = &Context {
+            replay: Some(excerpt),
+            ..*context
         };
-        replay(&self.suspects, source, |batch| match &mut selection {
-            None => precise.batch(batch, context),
-            Some(selection) => selection::runs(
-                batch,
-                |_, event| selection.keeps(context.tables, event),
-                &mut |run| precise.batch(run, context),
-            ),
-        })?;
+        let mut precise = Velodrome::new(self.precise.clone());
+        excerpt.read(|batch| precise.batch(batch, context))?;
         let mut found = Outcome::default();
         precise.finish(context, &mut found)?;
+        let stats = (outcome.stats.get_mut(NAME).and_then(Value::as_object_mut))
+            .zip(found.stats.get_mut(precise.name()));
+        if let Some((stats, precise)) = stats {
+            let first = precise["first_violation"].take();
+            stats.insert("first_violation".to_owned(), first);
+        }
         for mut finding in found.findings {
             finding.analyses = vec![NAME.to_owned()];
             for interleaving in &mut finding.evidence.interleavings {
@@ -202,7 +204,7 @@ impl Analysis for DoubleChecker {
 
     fn subscribes(&self) -> Kinds {
         let kinds = Kinds::ACCESSES.union(Kinds::REGIONS);
-        if self.sync_edges {
+        if self.precise.sync_edges {
             kinds.union(Kinds::SYNC)
         } else {
             kinds
@@ -216,15 +218,8 @@ impl Analysis for DoubleChecker {
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
         self.end = batch.first.0 + batch.events.len() as u64;
         self.icd.grow(context.tables);
-        match &mut self.mode {
+        match self.mode {
             Mode::PreciseOnly => {}
-            Mode::SecondRun(selection) => {
-                for (index, event) in batch.indexed() {
-                    if selection.keeps(context.tables, event) {
-                        self.icd.event(index.0, event);
-                    }
-                }
-            }
             Mode::SingleRun | Mode::FirstRun(_) => {
                 for (index, event) in batch.indexed() {
                     self.icd.event(index.0, event);
@@ -259,12 +254,16 @@ impl Analysis for DoubleChecker {
                 "it cannot be read a second time",
             ),
         })?;
+        let excerpt = Excerpt {
+            stretches: &self.suspects,
+            source,
+        };
         if let Mode::FirstRun(profile) = &self.mode {
             // Only the first trace counts if one analysis is used for several.
-            let _ = profile.set(self.profile(context.tables, source)?);
+            let _ = profile.set(Self::profile(context.tables, &excerpt)?);
             return Ok(());
         }
-        self.check_precisely(context, source, outcome)
+        self.check_precisely(context, &excerpt, outcome)
     }
 }
 

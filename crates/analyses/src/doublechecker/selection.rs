@@ -7,8 +7,11 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use untorn_model::{Event, EventIndex, Kinds, Op, RegionId, SiteId, Tables, ThreadId};
-use untorn_trace::{Batch, Error};
+use untorn_trace::{Batch, Error, Replay};
 
+use super::graph::Stretch;
+use super::icd::Suspects as _;
+use super::logs::{Excerpt, Logs};
 use super::profile::{Profile, StaticRegion};
 use crate::{Analysis, Context, Outcome};
 
@@ -39,13 +42,6 @@ impl Selection {
             known: Vec::new(),
             unnamed: HashMap::default(),
         }
-    }
-
-    /// The same selection, outside of all regions.
-    #[must_use]
-    pub fn rewound(mut self) -> Self {
-        self.threads.clear();
-        self
     }
 
     /// Takes the next event and says whether it is to be looked at.
@@ -91,32 +87,36 @@ impl Selection {
 pub(super) fn runs(
     batch: &Batch<'_>,
     mut keep: impl FnMut(EventIndex, &Event) -> bool,
-    visit: &mut impl FnMut(&Batch<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut visit: impl FnMut(&Batch<'_>),
+) {
     let mut hand_over = |from: usize, to: usize| {
-        if from == to {
-            return Ok(());
+        if from < to {
+            visit(&Batch {
+                first: EventIndex(batch.first.0 + from as u64),
+                events: &batch.events[from..to],
+                kinds: batch.kinds,
+            });
         }
-        visit(&Batch {
-            first: EventIndex(batch.first.0 + from as u64),
-            events: &batch.events[from..to],
-            kinds: batch.kinds,
-        })
     };
     let mut start = 0;
     for (i, (index, event)) in batch.indexed().enumerate() {
         if !keep(index, event) {
-            hand_over(start, i)?;
+            hand_over(start, i);
             start = i + 1;
         }
     }
-    hand_over(start, batch.events.len())
+    hand_over(start, batch.events.len());
 }
 
 /// Any analysis of transactions, looking only at what a profile selects.
+///
+/// What it reads again at the end of the trace is what it was shown; while the trace is read it must not read it again.
 pub struct Selected {
     inner: Box<dyn Analysis>,
     selection: Selection,
+    kept: Logs,
+    /// By thread: since when all its events were kept.
+    since: Vec<Option<u64>>,
 }
 
 impl std::fmt::Debug for Selected {
@@ -129,7 +129,12 @@ impl std::fmt::Debug for Selected {
 
 impl Selected {
     pub fn new(inner: Box<dyn Analysis>, selection: Selection) -> Self {
-        Self { inner, selection }
+        Self {
+            inner,
+            selection,
+            kept: Logs::default(),
+            since: Vec::new(),
+        }
     }
 }
 
@@ -147,15 +152,59 @@ impl Analysis for Selected {
     }
 
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
-        let (inner, selection) = (&mut self.inner, &mut self.selection);
-        runs(
-            batch,
-            |_, event| selection.keeps(context.tables, event),
-            &mut |run| inner.batch(run, context),
-        )
+        let Self {
+            inner,
+            selection,
+            kept,
+            since,
+        } = self;
+        since.resize(context.tables.threads.len(), None);
+        let context = &Context {
+            replay: None,
+            ..*context
+        };
+        let mut result = Ok(());
+        let keep = |index: EventIndex, event: &Event| {
+            let keeps = selection.keeps(context.tables, event);
+            let since = &mut since[event.thread.index()];
+            if keeps {
+                since.get_or_insert(index.0);
+            } else if let Some(start) = since.take() {
+                kept.add(Stretch {
+                    thread: event.thread,
+                    start,
+                    end: index.0,
+                });
+            }
+            keeps
+        };
+        runs(batch, keep, |run| {
+            if result.is_ok() {
+                result = inner.batch(run, context);
+            }
+        });
+        result
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {
+        for (thread, since) in self.since.iter_mut().enumerate() {
+            if let Some(start) = since.take() {
+                self.kept.add(Stretch {
+                    thread: ThreadId(thread as u32),
+                    start,
+                    end: u64::MAX,
+                });
+            }
+        }
+        let stretches = std::mem::take(&mut self.kept).into_stretches();
+        let excerpt = context.replay.map(|source| Excerpt {
+            stretches: &stretches,
+            source,
+        });
+        let context = &Context {
+            replay: excerpt.as_ref().map(|excerpt| excerpt as &dyn Replay),
+            ..*context
+        };
         self.inner.finish(context, outcome)
     }
 }

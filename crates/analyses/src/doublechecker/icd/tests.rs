@@ -4,13 +4,13 @@ use untorn_model::{ObjectId, ThreadId};
 use untorn_trace::{Source, VecSource};
 
 use super::super::graph::{Limits, NodeId, Stretch};
+use super::super::logs::Logs;
 use super::super::ownership::Ownership;
-use super::super::suspects::Suspects;
 use super::Icd;
 
-fn fed(text: &str, sync_edges: bool) -> (Icd<Suspects>, VecSource) {
+fn fed(text: &str, sync_edges: bool) -> (Icd<Logs>, VecSource) {
     let source = VecSource::from_text(text).unwrap();
-    let mut icd = Icd::new(sync_edges, Limits::default(), Suspects::default());
+    let mut icd = Icd::new(sync_edges, Limits::default(), Logs::default());
     icd.grow(source.tables());
     for (i, event) in source.events().iter().enumerate() {
         icd.event(i as u64, event);
@@ -24,7 +24,7 @@ fn thread(source: &VecSource, name: &str) -> ThreadId {
     threads.iter().map(|(id, _)| id).find(named).unwrap()
 }
 
-fn state(icd: &Icd<Suspects>, source: &VecSource, name: &str) -> Ownership {
+fn state(icd: &Icd<Logs>, source: &VecSource, name: &str) -> Ownership {
     let objects = &source.tables().objects;
     let named = |id: &ObjectId| source.tables().object_name(*id) == name;
     let object = objects.iter().map(|(id, _)| id).find(named).unwrap();
@@ -32,7 +32,7 @@ fn state(icd: &Icd<Suspects>, source: &VecSource, name: &str) -> Ownership {
 }
 
 /// Edges between the current nodes of threads, by the threads' names.
-fn edges(icd: &Icd<Suspects>, source: &VecSource) -> Vec<(String, String)> {
+fn edges(icd: &Icd<Logs>, source: &VecSource) -> Vec<(String, String)> {
     let name = |node: u32| {
         let holder = icd.threads.iter().position(|t| t.node == NodeId(node));
         source

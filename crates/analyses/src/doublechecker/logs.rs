@@ -21,18 +21,18 @@ const SKIP: u64 = 1 << 16;
 
 /// What the imprecise analysis found.
 #[derive(Debug)]
-pub(super) struct Suspects {
+pub(super) struct Logs {
     stretches: Vec<Stretch>,
     limit: usize,
 }
 
-impl Default for Suspects {
+impl Default for Logs {
     fn default() -> Self {
         Self::with_limit(LIMIT)
     }
 }
 
-impl icd::Suspects for Suspects {
+impl icd::Suspects for Logs {
     fn add(&mut self, stretch: Stretch) {
         if let Some(last) = self.stretches.last_mut()
             && last.thread == stretch.thread
@@ -48,7 +48,7 @@ impl icd::Suspects for Suspects {
     }
 }
 
-impl Suspects {
+impl Logs {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             stretches: Vec::new(),
@@ -74,28 +74,44 @@ impl Suspects {
     }
 }
 
-/// Reads the events of some stretches again, in the order of the trace, run by run.
-///
-/// `stretches` are sorted by thread and position, and disjoint.
-pub(super) fn replay(
-    stretches: &[Stretch],
-    source: &dyn Replay,
-    mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut cursors = Cursors::new(stretches);
-    for range in union(stretches) {
-        let range = EventIndex(range.start)..EventIndex(range.end);
+/// A trace of which only some stretches are there: whoever reads it sees no event of any other transaction.
+pub(super) struct Excerpt<'a> {
+    /// Sorted by thread and position, and disjoint.
+    pub stretches: &'a [Stretch],
+    pub source: &'a dyn Replay,
+}
+
+impl Excerpt<'_> {
+    /// Reads all of it, in the order of the trace, run by run.
+    pub fn read(
+        &self,
+        mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut result = Ok(());
-        source.replay(range, &mut |batch| {
-            if result.is_ok() {
-                let within =
-                    |index: EventIndex, event: &Event| cursors.contain(event.thread, index.0);
-                result = runs(batch, within, &mut visit);
-            }
-        })?;
-        result?;
+        for range in union(self.stretches) {
+            let range = EventIndex(range.start)..EventIndex(range.end);
+            self.replay(range, &mut |batch| {
+                if result.is_ok() {
+                    result = visit(batch);
+                }
+            })?;
+        }
+        result
     }
-    Ok(())
+}
+
+impl Replay for Excerpt<'_> {
+    fn replay(
+        &self,
+        range: Range<EventIndex>,
+        visit: &mut dyn FnMut(&Batch<'_>),
+    ) -> Result<(), Error> {
+        let mut cursors = Cursors::new(self.stretches, range.start.0);
+        self.source.replay(range, &mut |batch| {
+            let within = |index: EventIndex, event: &Event| cursors.contain(event.thread, index.0);
+            runs(batch, within, &mut *visit);
+        })
+    }
 }
 
 /// What to ask a reader for: everything in the stretches and little else.
@@ -119,11 +135,15 @@ struct Cursors<'a> {
 }
 
 impl<'a> Cursors<'a> {
-    fn new(stretches: &'a [Stretch]) -> Self {
+    fn new(mut stretches: &'a [Stretch], from: u64) -> Self {
         let count = stretches.last().map_or(0, |last| last.thread.index() + 1);
         let mut threads = vec![(0, 0, &stretches[..0]); count];
-        for of_thread in stretches.chunk_by(|a, b| a.thread == b.thread) {
-            threads[of_thread[0].thread.index()].2 = of_thread;
+        while let Some(first) = stretches.first() {
+            let others = stretches.partition_point(|s| s.thread <= first.thread);
+            let (of_thread, rest) = stretches.split_at(others);
+            let past = of_thread.partition_point(|s| s.end <= from);
+            threads[first.thread.index()].2 = &of_thread[past..];
+            stretches = rest;
         }
         Self { threads }
     }
@@ -158,14 +178,14 @@ mod tests {
 
     #[test]
     fn a_short_list_covers_what_the_long_one_did() {
-        let mut suspects = Suspects::with_limit(8);
+        let mut logs = Logs::with_limit(8);
         let all: Vec<_> = (0..1000)
             .map(|i| stretch(i % 3, u64::from(i) * 40, u64::from(i) * 40 + 5))
             .collect();
         for stretch in &all {
-            suspects.add(*stretch);
+            logs.add(*stretch);
         }
-        let kept = suspects.into_stretches();
+        let kept = logs.into_stretches();
         assert!(kept.len() <= 9, "{} stretches", kept.len());
         for s in &all {
             let covers = |k: &Stretch| k.thread == s.thread && k.start <= s.start && k.end >= s.end;
@@ -191,12 +211,15 @@ mod tests {
             stretch(2, 15, 90),
         ];
         let mut seen = Vec::new();
-        let source = Source::replay(&source).unwrap();
-        replay(&stretches, source, |batch| {
+        let excerpt = Excerpt {
+            stretches: &stretches,
+            source: Source::replay(&source).unwrap(),
+        };
+        let read = excerpt.read(|batch| {
             seen.extend(batch.indexed().map(|(index, _)| index.0));
             Ok(())
-        })
-        .unwrap();
+        });
+        read.unwrap();
         let within = |i: usize| {
             (stretches.iter())
                 .any(|s| s.thread == events[i].thread && (s.start..s.end).contains(&(i as u64)))
@@ -207,5 +230,14 @@ mod tests {
             .collect();
         assert!(!expected.is_empty());
         assert_eq!(seen, expected);
+        let (mut part, range) = (Vec::new(), EventIndex(17)..EventIndex(55));
+        let read = excerpt.replay(range.clone(), &mut |batch| {
+            part.extend(batch.indexed().map(|(index, _)| index.0));
+        });
+        read.unwrap();
+        let expected = expected
+            .into_iter()
+            .filter(|i| range.contains(&EventIndex(*i)));
+        assert_eq!(part, expected.collect::<Vec<_>>());
     }
 }
