@@ -5,9 +5,14 @@
 //! A read-write lock has a second object, which a shared release reads and an exclusive acquisition writes: so readers stay unordered among themselves.
 //! A fork writes and the first event of the thread reads; what a join waits for is the thread's last transaction, which is known by then.
 //!
+//! *Sources.*
+//! The paper draws an edge from the owner's current transaction, whenever the access was: a running program cannot afford to remember.
+//! A trace has positions for free, so an object remembers when it was last accessed; if the owner's current transaction has begun after that, the edge begins in the one before.
+//! That keeps transactions apart which merely run at the same time, so far less is left for the precise analysis.
+//!
 //! *Every dependence is a path.*
-//! Write to read, write to write and read to write by way of an exclusive state: the conflicting transition draws an edge from the owner's current transaction, which comes after its access in program order.
-//! Reads of a shared object are not recorded, so a write to it draws an edge from every thread.
+//! Write to read, write to write and read to write by way of an exclusive state: the conflicting transition draws an edge from a transaction of the owner that is its access's, or comes after it in program order.
+//! Reads of a shared object are not recorded by thread, so a write to it draws an edge from every thread.
 //! Write to read of a shared object: the write led to the first reader (conflicting), who by `lastRdEx` led to the transaction that made the object shared; those transactions are chained through `gLastRdSh`; and whoever has seen a count has an edge from one at least as late.
 //! A transaction that was dropped on the way can be on no later cycle (see [`super::graph`]), so a path through it closes none.
 //!
@@ -34,6 +39,10 @@ pub(super) struct Counts {
 struct Thread {
     /// The node of its current transaction, or of what came before.
     node: NodeId,
+    /// The node before that.
+    previous: NodeId,
+    /// Where the node begins.
+    start: u64,
     /// From where on its events belong to the node and are not recorded there.
     since: u64,
     /// Where the open outermost region began.
@@ -50,7 +59,8 @@ struct Thread {
     unary: bool,
     started: bool,
     finished: bool,
-    forked_by: Option<ThreadId>,
+    /// Who forked it, and when.
+    forked_by: Option<(ThreadId, u64)>,
     /// The latest count of a shared object seen: `T.rdShCnt`.
     rd_sh_cnt: u64,
     /// The last transaction that made an object `RdEx(T)`: `T.lastRdEx`.
@@ -61,6 +71,8 @@ impl Default for Thread {
     fn default() -> Self {
         Self {
             node: NodeId::NONE,
+            previous: NodeId::NONE,
+            start: 0,
             since: 0,
             begin: 0,
             depth: 0,
@@ -90,14 +102,22 @@ impl Thread {
     }
 }
 
-/// Ownership of what belongs to one lock.
+/// An object as ownership sees it.
 #[derive(Clone, Copy, Debug, Default)]
-struct LockStates {
-    exclusive: Ownership,
+struct Owned {
+    state: Ownership,
+    /// When it was last accessed, by whomever.
+    last: u64,
+}
+
+/// The objects that stand for one lock.
+#[derive(Clone, Copy, Debug, Default)]
+struct LockObjects {
+    exclusive: Owned,
     /// Read by shared releases, written by exclusive acquisitions; untouched for a lock without readers.
-    shared: Ownership,
-    wait_set: Ownership,
-    signal: Ownership,
+    shared: Owned,
+    wait_set: Owned,
+    signal: Owned,
 }
 
 /// Which object an access concerns.
@@ -115,10 +135,10 @@ enum Target {
 pub(super) struct Icd<S> {
     sync_edges: bool,
     threads: Vec<Thread>,
-    objects: Vec<Ownership>,
+    objects: Vec<Owned>,
     /// By location: its object.
     object_of: Vec<u32>,
-    locks: Vec<LockStates>,
+    locks: Vec<LockObjects>,
     g_rd_sh_cnt: u64,
     g_last_rd_sh: NodeId,
     pub graph: Graph,
@@ -153,8 +173,8 @@ impl<S: Suspects> Icd<S> {
         let known = self.object_of.len();
         let new = vars.entries_from(known).iter().map(|var| var.object.0);
         self.object_of.extend(new);
-        (self.objects).resize(tables.objects.len(), Ownership::UNTOUCHED);
-        (self.locks).resize(tables.locks.len(), LockStates::default());
+        (self.objects).resize(tables.objects.len(), Owned::default());
+        (self.locks).resize(tables.locks.len(), LockObjects::default());
         (self.threads).resize(tables.threads.len(), Thread::default());
     }
 
@@ -185,14 +205,17 @@ impl<S: Suspects> Icd<S> {
         }
         let seen = self.threads[t.index()].rd_sh_cnt;
         let object = self.object_of[var.index()];
-        let state = self.objects[object as usize];
+        let owned = &mut self.objects[object as usize];
         let fast = if writes {
-            state.writable_by(t)
+            owned.state.writable_by(t)
         } else {
-            state.readable_by(t, seen)
+            owned.state.readable_by(t, seen)
         };
-        if !fast {
-            self.change(index, t, Target::Object(object), state, writes);
+        if fast {
+            owned.last = index;
+        } else {
+            let owned = *owned;
+            self.change(index, t, Target::Object(object), owned, writes);
         }
     }
 
@@ -212,12 +235,19 @@ impl<S: Suspects> Icd<S> {
 
     fn end(&mut self, t: ThreadId) {
         let thread = &mut self.threads[t.index()];
-        thread.depth = thread.depth.saturating_sub(1);
-        if thread.depth == 0 {
-            // What comes after the transaction is ordered by it, and is in no cycle only because it is.
+        if thread.depth == 1 {
+            if thread.left && !thread.own {
+                // The node of what came before has been left, so this is not to join it.
+                let begin = thread.begin;
+                self.start_node(begin, t);
+            }
+            let thread = &mut self.threads[t.index()];
+            thread.depth = 0;
             thread.heed |= thread.left;
             thread.unary = false;
             thread.own = false;
+        } else {
+            thread.depth = thread.depth.saturating_sub(1);
         }
     }
 
@@ -231,9 +261,9 @@ impl<S: Suspects> Icd<S> {
         }
         let thread = &mut self.threads[t.index()];
         if !std::mem::replace(&mut thread.started, true)
-            && let Some(parent) = thread.forked_by
+            && let Some((parent, when)) = thread.forked_by
         {
-            let from = self.source(parent);
+            let from = self.source(parent, when);
             let to = self.sink(index, t);
             self.graph.add_edge(from, to);
         }
@@ -243,7 +273,9 @@ impl<S: Suspects> Icd<S> {
     fn start_node(&mut self, at: u64, t: ThreadId) {
         self.close_node(at, t);
         let thread = &mut self.threads[t.index()];
+        thread.previous = thread.node;
         thread.node = self.graph.add_node(thread.node);
+        thread.start = at;
         thread.own = thread.depth > 0;
         thread.unary = thread.depth == 0;
         thread.left = false;
@@ -265,22 +297,24 @@ impl<S: Suspects> Icd<S> {
         }
     }
 
-    /// The current transaction of a thread as the source of an edge.
-    fn source(&mut self, t: ThreadId) -> NodeId {
+    /// Where an edge begins: a transaction of the thread that is not before the one in which it was at event `last`.
+    ///
+    /// The current one if that has begun by then, else the one before.
+    fn source(&mut self, t: ThreadId, last: u64) -> NodeId {
         let thread = &mut self.threads[t.index()];
-        if thread.depth > 0 {
-            if !thread.own {
-                let begin = thread.begin;
-                self.start_node(begin, t);
-            }
-        } else if thread.node == NodeId::NONE {
-            // What it did had no predecessor, or one that is in no later cycle.
-            return NodeId::NONE;
-        } else {
-            thread.heed = true;
+        if thread.depth > 0 && !thread.own && last >= thread.begin {
+            let begin = thread.begin;
+            self.start_node(begin, t);
         }
         let thread = &mut self.threads[t.index()];
-        thread.left = true;
+        if last < thread.start {
+            return thread.previous;
+        }
+        if thread.node != NodeId::NONE {
+            thread.left = true;
+            thread.heed |= thread.depth == 0;
+        }
+        // None: what it did had no predecessor, or one that is in no later cycle.
         thread.node
     }
 
@@ -303,7 +337,7 @@ impl<S: Suspects> Icd<S> {
         self.threads[t.index()].node
     }
 
-    fn state(&mut self, target: Target) -> &mut Ownership {
+    fn owned(&mut self, target: Target) -> &mut Owned {
         match target {
             Target::Object(object) => &mut self.objects[object as usize],
             Target::Exclusive(lock) => &mut self.locks[lock.index()].exclusive,
@@ -314,7 +348,8 @@ impl<S: Suspects> Icd<S> {
     }
 
     /// The slow path of Table 1 with the edges of Figure 4.
-    fn change(&mut self, index: u64, t: ThreadId, target: Target, old: Ownership, writes: bool) {
+    fn change(&mut self, index: u64, t: ThreadId, target: Target, owned: Owned, writes: bool) {
+        let Owned { state: old, last } = owned;
         let transition = if writes {
             old.on_write(t)
         } else {
@@ -328,7 +363,7 @@ impl<S: Suspects> Icd<S> {
         match transition {
             Transition::First | Transition::OwnUpgrade => {}
             Transition::Conflicting { responder } => {
-                let from = self.source(responder);
+                let from = self.source(responder, last);
                 let to = self.sink(index, t);
                 self.graph.add_edge(from, to);
                 if !writes {
@@ -339,14 +374,14 @@ impl<S: Suspects> Icd<S> {
                 let to = self.sink(index, t);
                 for u in 0..self.threads.len() as u32 {
                     if u != t.0 {
-                        let from = self.source(ThreadId(u));
+                        let from = self.source(ThreadId(u), last);
                         self.graph.add_edge(from, to);
                     }
                 }
             }
             Transition::Upgrading { reader } => {
                 let to = self.sink(index, t);
-                let from = self.threads[reader.index()].last_rd_ex;
+                let from = self.reader_source(reader, last);
                 self.graph.add_edge(from, to);
                 self.graph.add_edge(self.g_last_rd_sh, to);
                 self.g_last_rd_sh = to;
@@ -361,8 +396,21 @@ impl<S: Suspects> Icd<S> {
                 new = old;
             }
         }
-        *self.state(target) = new;
+        *self.owned(target) = Owned {
+            state: new,
+            last: index,
+        };
         self.collect_if_due(index);
+    }
+
+    /// A transaction not before the one that made an object `RdEx(T)` which was last accessed then.
+    fn reader_source(&self, reader: ThreadId, last: u64) -> NodeId {
+        let thread = &self.threads[reader.index()];
+        if thread.last_rd_ex == thread.node && last < thread.start {
+            thread.previous
+        } else {
+            thread.last_rd_ex
+        }
     }
 
     #[inline]
@@ -392,10 +440,10 @@ impl<S: Suspects> Icd<S> {
             Op::Notify(lock) => self.touch(index, t, Target::WaitSet(lock), true),
             Op::Signal(lock) => self.touch(index, t, Target::Signal(lock), true),
             Op::Await(lock) => self.touch(index, t, Target::Signal(lock), false),
-            Op::Fork(child) => self.threads[child.index()].forked_by = Some(t),
+            Op::Fork(child) => self.threads[child.index()].forked_by = Some((t, index)),
             Op::Join(child) => {
                 self.threads[child.index()].finished = true;
-                let from = self.source(child);
+                let from = self.source(child, u64::MAX);
                 let to = self.sink(index, t);
                 self.graph.add_edge(from, to);
                 self.collect_if_due(index);
@@ -406,20 +454,26 @@ impl<S: Suspects> Icd<S> {
 
     fn acquire(&mut self, index: u64, t: ThreadId, mode: LockMode, lock: LockId) {
         self.touch(index, t, Target::Exclusive(lock), false);
-        if mode == LockMode::Exclusive && self.locks[lock.index()].shared != Ownership::UNTOUCHED {
+        if mode == LockMode::Exclusive
+            && self.locks[lock.index()].shared.state != Ownership::UNTOUCHED
+        {
             self.touch(index, t, Target::Shared(lock), true);
         }
     }
 
     fn touch(&mut self, index: u64, t: ThreadId, target: Target, writes: bool) {
-        let state = *self.state(target);
+        let seen = self.threads[t.index()].rd_sh_cnt;
+        let owned = self.owned(target);
         let fast = if writes {
-            state.writable_by(t)
+            owned.state.writable_by(t)
         } else {
-            state.readable_by(t, self.threads[t.index()].rd_sh_cnt)
+            owned.state.readable_by(t, seen)
         };
-        if !fast {
-            self.change(index, t, target, state, writes);
+        if fast {
+            owned.last = index;
+        } else {
+            let owned = *owned;
+            self.change(index, t, target, owned, writes);
         }
     }
 
@@ -445,6 +499,7 @@ impl<S: Suspects> Icd<S> {
         let renamed = self.graph.collect(&open, |stretch| suspects.add(stretch));
         for thread in &mut self.threads {
             thread.node = renamed.get(thread.node);
+            thread.previous = renamed.get(thread.previous);
             thread.last_rd_ex = renamed.get(thread.last_rd_ex);
         }
         self.g_last_rd_sh = renamed.get(self.g_last_rd_sh);

@@ -28,7 +28,7 @@ fn state(icd: &Icd<Logs>, source: &VecSource, name: &str) -> Ownership {
     let objects = &source.tables().objects;
     let named = |id: &ObjectId| source.tables().object_name(*id) == name;
     let object = objects.iter().map(|(id, _)| id).find(named).unwrap();
-    icd.objects[object.index()]
+    icd.objects[object.index()].state
 }
 
 /// Edges between the current nodes of threads, by the threads' names.
