@@ -6,7 +6,9 @@
 //! *Invariant.* Analyses know no files, flags or terminals.
 
 pub mod accesses;
+pub mod aerodrome;
 mod analysis;
+pub mod ancestry;
 pub mod count;
 mod describe;
 pub mod doublechecker;

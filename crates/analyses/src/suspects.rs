@@ -20,8 +20,17 @@ const NAMELESS: u32 = 1000;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Reason {
     pub region: RegionId,
-    /// Known to be torn by exact data conflicts.
-    pub observed: bool,
+    pub why: Why,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Why {
+    /// It closes a cycle of transactions.
+    Cycle,
+    /// It is torn.
+    Torn,
+    /// It is torn by exact data conflicts.
+    Observed,
 }
 
 #[derive(Clone, Debug)]
@@ -135,8 +144,21 @@ impl Suspects {
             for reason in &suspect.reasons {
                 // Executions that were not examined count as seen again.
                 if let Some(count) = self.counts.remove(reason) {
-                    let more = count.saturating_sub(self.per_reason);
-                    findings[before].occurrences += u64::from(more);
+                    let more = u64::from(count.saturating_sub(self.per_reason));
+                    let region = Describe {
+                        tables: context.tables,
+                    }
+                    .region(
+                        reason.region,
+                        suspect.thread,
+                        suspect.execution.begin,
+                        suspect.execution.site,
+                    );
+                    let told = (findings.iter_mut().skip(before))
+                        .find(|finding| finding.region.same_as(&region));
+                    if let Some(finding) = told {
+                        finding.occurrences += more;
+                    }
                 }
             }
         }

@@ -3,8 +3,11 @@
 mod evidence;
 mod oracle;
 
+use std::collections::BTreeSet;
+
 use evidence::{Checker, Claim};
 use oracle::Oracle;
+use untorn_analyses::aerodrome::{self, Aerodrome};
 use untorn_analyses::velodrome::{self, Velodrome};
 use untorn_analyses::{Analysis, Outcome, run};
 use untorn_model::{AccessFlags, Event, Op, Tables};
@@ -74,6 +77,7 @@ fn check_velodrome(
     let options = velodrome::Options {
         sync_edges: checker.sync_edges,
         examined: u32::MAX,
+        slack: source.events().len() % 3,
     };
     let outcome = outcome(source, Box::new(Velodrome::new(options)));
     let said = said(&outcome, "velodrome", checker)?;
@@ -82,6 +86,44 @@ fn check_velodrome(
         return Err(format!(
             "velodrome: first violation at {:?} and not at {:?}",
             said.first_violation, truth.first_violation
+        ));
+    }
+    Ok(())
+}
+
+fn check_aerodrome(
+    source: &VecSource,
+    truth: &Oracle,
+    checker: &Checker<'_>,
+) -> Result<(), String> {
+    let options = aerodrome::Options {
+        sync_edges: checker.sync_edges,
+        examined: u32::MAX,
+        slack: source.events().len() % 3,
+    };
+    let outcome = outcome(source, Box::new(Aerodrome::new(options)));
+    let said = said(&outcome, "aerodrome", checker)?;
+    check_said("aerodrome", &said, truth)?;
+    if said.first_violation != truth.first_violation {
+        return Err(format!(
+            "aerodrome: first violation at {:?} and not at {:?}",
+            said.first_violation, truth.first_violation
+        ));
+    }
+    let blamed: BTreeSet<usize> = said.claims.iter().filter_map(|c| c.blamed).collect();
+    let must = &truth.all.blamed | &truth.data.blamed;
+    if blamed != must {
+        return Err(format!("aerodrome: blamed {blamed:?} and not {must:?}"));
+    }
+    let stats = &outcome.stats["aerodrome"];
+    let counted = (
+        stats["torn_executions"].as_u64().unwrap_or(0) as usize,
+        stats["observed_executions"].as_u64().unwrap_or(0) as usize,
+    );
+    let true_counts = (truth.all.blamed.len(), truth.data.blamed.len());
+    if counted != true_counts {
+        return Err(format!(
+            "aerodrome: counted {counted:?} and not {true_counts:?}"
         ));
     }
     Ok(())
@@ -99,6 +141,7 @@ fn check(tables: &Tables, events: &[Event]) -> Result<(), String> {
             sync_edges,
         };
         check_velodrome(&source, &truth, &checker)
+            .and_then(|()| check_aerodrome(&source, &truth, &checker))
             .map_err(|wrong| format!("sync edges {sync_edges}: {wrong}"))?;
     }
     Ok(())

@@ -53,6 +53,26 @@ pub enum Error {
     TooMany { file: String, what: &'static str },
     #[error("{file}: is empty")]
     Empty { file: String },
+    #[error("{file}: is a directory; name a trace file")]
+    Directory { file: String },
+    #[error("{file}: neither a .utr trace nor a text trace (binary data)")]
+    NotATrace { file: String },
+    #[error("{file}: .utr version {version}, but this program reads version {known} only")]
+    Version {
+        file: String,
+        version: u16,
+        known: u16,
+    },
+    /// The recorded order contradicts itself.
+    #[error("{file}: no order of the events is possible: {first} and {second} wait for each other")]
+    Cycle {
+        file: String,
+        first: String,
+        second: String,
+    },
+    /// A writer was given what it cannot write; nothing of it is in the file.
+    #[error("{file}: cannot write {what}")]
+    Unwritable { file: String, what: &'static str },
 }
 
 impl Error {

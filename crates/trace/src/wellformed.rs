@@ -172,15 +172,6 @@ impl Holds {
         self.depth.contains_key(&(lock, mode))
     }
 
-    /// Gives up an exclusive hold at any depth, which is returned for [`Holds::take_back`].
-    pub fn give_up(&mut self, lock: LockId) -> Option<u64> {
-        self.depth.remove(&(lock, LockMode::Exclusive))
-    }
-
-    pub fn take_back(&mut self, lock: LockId, depth: u64) {
-        self.depth.insert((lock, LockMode::Exclusive), depth);
-    }
-
     /// The operation with its right depth, as far as this thread's own operations tell; what is not held stays as it is.
     ///
     /// A wait keeps the lock in this view: between a wait and its wake the thread does nothing, so nobody can tell.
@@ -216,7 +207,8 @@ enum Life {
 struct ThreadState {
     regions: Vec<RegionId>,
     calls: Vec<MethodId>,
-    holds: Holds,
+    /// Shared holds only: a lock itself knows its exclusive one.
+    shared: Holds,
     /// The lock a waiting thread has given up, and how deeply it was held.
     waiting: Option<(LockId, u64)>,
 }
@@ -224,6 +216,8 @@ struct ThreadState {
 #[derive(Clone, Debug, Default)]
 struct LockState {
     exclusive: Option<ThreadId>,
+    /// How deeply the exclusive holder has entered.
+    depth: u64,
     /// How many threads hold it shared.
     shared: u32,
 }
@@ -243,18 +237,31 @@ impl Checker {
     /// Memory grows with the ids that occur, so ids must have been validated against their tables.
     #[inline]
     pub fn admit(&mut self, event: &mut Event) -> Result<(), Violation> {
-        let access = matches!(event.op, Op::Read(..) | Op::Write(..) | Op::Update(..));
-        if access && self.lives.get(event.thread.index()) == Some(&Life::Running) {
+        if self.is_harmless(event) {
             return Ok(());
         }
         self.admit_slowly(event)
     }
 
+    /// Whether the event is an access by a thread that runs: nothing to check, nothing to remember.
+    #[inline]
+    fn is_harmless(&self, event: &Event) -> bool {
+        let access = matches!(event.op, Op::Read(..) | Op::Write(..) | Op::Update(..));
+        access && self.lives.get(event.thread.index()) == Some(&Life::Running)
+    }
+
     /// As [`Checker::admit`], for recordings in which depths are resolved: a wrong one is a violation.
     #[inline]
     pub fn verify(&mut self, event: &Event) -> Result<(), Violation> {
+        if self.is_harmless(event) {
+            return Ok(());
+        }
+        self.verify_slowly(event)
+    }
+
+    fn verify_slowly(&mut self, event: &Event) -> Result<(), Violation> {
         let mut admitted = *event;
-        self.admit(&mut admitted)?;
+        self.admit_slowly(&mut admitted)?;
         if admitted.op == event.op {
             return Ok(());
         }
@@ -302,37 +309,27 @@ impl Checker {
             | Op::Signal(_)
             | Op::Await(_) => {}
             Op::Acquire(mode, lock) | Op::Reacquire(mode, lock) => {
-                let outermost = !self.threads[t.index()].holds.holds(mode, lock);
-                if outermost {
-                    self.take(t, mode, lock)?;
-                }
-                self.threads[t.index()].holds.acquire(mode, lock);
-                event.op = if outermost {
+                event.op = if self.take(t, mode, lock, 1)? {
                     Op::Acquire(mode, lock)
                 } else {
                     Op::Reacquire(mode, lock)
                 };
             }
             Op::Release(mode, lock) | Op::Rerelease(mode, lock) => {
-                let free = (self.threads[t.index()].holds.release(mode, lock))
-                    .ok_or(Violation::NotHeld(t, mode, lock))?;
+                let free = (self.give(t, mode, lock)).ok_or(Violation::NotHeld(t, mode, lock))?;
                 event.op = if free {
-                    self.free(mode, lock);
                     Op::Release(mode, lock)
                 } else {
                     Op::Rerelease(mode, lock)
                 };
             }
             Op::Wait(lock) => {
-                let state = &mut self.threads[t.index()];
-                let depth = (state.holds.give_up(lock)).ok_or(Violation::NotHeld(
-                    t,
-                    LockMode::Exclusive,
-                    lock,
-                ))?;
-                state.waiting = Some((lock, depth));
+                let state = (self.locks.get_mut(lock.index()))
+                    .filter(|state| state.exclusive == Some(t))
+                    .ok_or(Violation::NotHeld(t, LockMode::Exclusive, lock))?;
+                state.exclusive = None;
+                self.threads[t.index()].waiting = Some((lock, state.depth));
                 self.lives[t.index()] = Life::Waiting;
-                self.free(LockMode::Exclusive, lock);
             }
             Op::Wake(lock) => return Err(Violation::WakeWithoutWait(t, lock)),
             Op::Fork(child) => {
@@ -393,34 +390,66 @@ impl Checker {
         }
     }
 
-    fn take(&mut self, t: ThreadId, mode: LockMode, lock: LockId) -> Result<(), Violation> {
+    /// Enters a lock so many times; whether the thread did not hold it in this mode before.
+    fn take(
+        &mut self,
+        t: ThreadId,
+        mode: LockMode,
+        lock: LockId,
+        depth: u64,
+    ) -> Result<bool, Violation> {
         if self.locks.len() <= lock.index() {
             (self.locks).resize_with(lock.index() + 1, LockState::default);
         }
-        let own_shared = self.threads[t.index()].holds.holds(LockMode::Shared, lock);
         let state = &mut self.locks[lock.index()];
-        if let Some(holder) = state.exclusive.filter(|&holder| holder != t) {
-            return Err(Violation::HeldBy {
-                thread: t,
-                lock,
-                holder,
-            });
-        }
-        match mode {
-            LockMode::Shared => state.shared += 1,
-            LockMode::Exclusive if state.shared > u32::from(own_shared) => {
-                return Err(Violation::HeldShared(t, lock));
+        let own = &mut self.threads[t.index()].shared;
+        match (mode, state.exclusive) {
+            (_, Some(holder)) if holder != t => {
+                return Err(Violation::HeldBy {
+                    thread: t,
+                    lock,
+                    holder,
+                });
             }
-            LockMode::Exclusive => state.exclusive = Some(t),
+            (LockMode::Exclusive, Some(_)) => {
+                state.depth += depth;
+                return Ok(false);
+            }
+            (LockMode::Exclusive, None) => {
+                let others =
+                    state.shared > 0 && state.shared > u32::from(own.holds(LockMode::Shared, lock));
+                if others {
+                    return Err(Violation::HeldShared(t, lock));
+                }
+                state.exclusive = Some(t);
+                state.depth = depth;
+            }
+            (LockMode::Shared, _) => {
+                let outermost = own.acquire(LockMode::Shared, lock);
+                state.shared += u32::from(outermost);
+                return Ok(outermost);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn free(&mut self, mode: LockMode, lock: LockId) {
-        let state = &mut self.locks[lock.index()];
+    /// Leaves a lock once; whether that gives it up, or `None` if it is not held.
+    fn give(&mut self, t: ThreadId, mode: LockMode, lock: LockId) -> Option<bool> {
+        let state = self.locks.get_mut(lock.index())?;
         match mode {
-            LockMode::Exclusive => state.exclusive = None,
-            LockMode::Shared => state.shared -= 1,
+            LockMode::Exclusive if state.exclusive == Some(t) => {
+                state.depth -= 1;
+                if state.depth == 0 {
+                    state.exclusive = None;
+                }
+                Some(state.depth == 0)
+            }
+            LockMode::Exclusive => None,
+            LockMode::Shared => {
+                let free = self.threads[t.index()].shared.release(mode, lock)?;
+                state.shared -= u32::from(free);
+                Some(free)
+            }
         }
     }
 
@@ -431,10 +460,8 @@ impl Checker {
         else {
             return Err(Violation::WakeWithoutWait(t, lock));
         };
-        self.take(t, LockMode::Exclusive, lock)?;
-        let state = &mut self.threads[t.index()];
-        state.waiting = None;
-        state.holds.take_back(lock, depth);
+        self.take(t, LockMode::Exclusive, lock, depth)?;
+        self.threads[t.index()].waiting = None;
         self.lives[t.index()] = Life::Running;
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Text traces: what is read, what is refused and how, and that writing gives the bytes back.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
 use std::io::{self, Cursor, Read};
 
 use proptest::prelude::*;
@@ -223,13 +225,14 @@ fn a_lenient_reader_skips_counts_and_still_knows_the_lines() {
 /// Ten megabytes without a line end, then a good line; fails when asked for more at once than a bounded reader would.
 struct LongLine(usize);
 
+const TAIL: &[u8] = b"\nT1|r(x)|1\n";
+
 impl Read for LongLine {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         assert!(
             buffer.len() <= 4 * MAX_LINE,
             "the buffer grows with the line"
         );
-        const TAIL: &[u8] = b"\nT1|r(x)|1\n";
         let n = buffer.len().min(self.0);
         buffer[..n].fill(b'x');
         self.0 -= n;

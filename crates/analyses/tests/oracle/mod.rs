@@ -65,7 +65,9 @@ pub struct RegionExecution {
 pub struct Tearing {
     /// Every region that a path leaves and enters again.
     pub torn: BTreeSet<usize>,
-    /// The innermost ones: a pair of leaving and entering events that holds no smaller pair is held by no smaller region.
+    /// The innermost regions that hold both ends of a path, where no other path enters as early and leaves from as late a part.
+    ///
+    /// A part is a stretch of a thread in which no region begins or ends.
     pub blamed: BTreeSet<usize>,
 }
 
@@ -222,12 +224,20 @@ fn tearing(events: &[Event], regions: &[RegionExecution], edges: &[(usize, usize
         torn: BTreeSet::new(),
         blamed: BTreeSet::new(),
     };
-    let mut latest = vec![None; n];
+    let parts = parts(events);
+    let threads = events.iter().map(|e| e.thread.index() + 1).max();
+    let mut latest = vec![None; threads.unwrap_or(0)];
     for j in 0..n {
         let thread = events[j].thread;
-        let others = (0..j).filter(|&f| before[j].has(f) && events[f].thread != thread);
+        if !(regions.iter()).any(|r| r.thread == thread.0 && r.begin < j && j <= r.end) {
+            continue;
+        }
         let mut left = Set::new(n);
-        others.for_each(|f| left.add_all(&before[f]));
+        for f in (0..j).rev() {
+            if before[j].has(f) && events[f].thread != thread && !left.has(f) {
+                left.add_all(&before[f]);
+            }
+        }
         let leaves = (0..j)
             .rev()
             .find(|&i| left.has(i) && events[i].thread == thread);
@@ -238,60 +248,70 @@ fn tearing(events: &[Event], regions: &[RegionExecution], edges: &[(usize, usize
         let innermost = holding.clone().map(|r| r.begin).max();
         tearing.torn.extend(holding.map(|r| r.begin));
         let newest = &mut latest[thread.index()];
-        if newest.is_none_or(|known| known < leaves) {
-            *newest = Some(leaves);
+        if newest.is_none_or(|known| known < parts[leaves]) {
+            *newest = Some(parts[leaves]);
             tearing.blamed.extend(innermost);
         }
     }
     tearing
 }
 
+/// For each event, the latest event of its thread at which a region begins or ends.
+fn parts(events: &[Event]) -> Vec<usize> {
+    let bounds = |i: usize| matches!(events[i].op, Op::Begin(_) | Op::End(_));
+    (0..events.len())
+        .map(|j| {
+            let own = |&i: &usize| events[i].thread == events[j].thread && bounds(i);
+            (0..=j).rev().find(own).unwrap_or(0)
+        })
+        .collect()
+}
+
 struct Graph {
-    successors: Vec<BTreeSet<usize>>,
+    successors: Vec<Set>,
     first_violation: Option<usize>,
 }
 
 impl Graph {
     fn new(transactions: &[Transaction], of: &[usize], edges: &[(usize, usize)]) -> Self {
+        let n = transactions.len();
         let mut graph = Self {
-            successors: vec![BTreeSet::new(); transactions.len()],
+            successors: vec![Set::new(n); n],
             first_violation: None,
         };
-        for later in 0..transactions.len() {
+        for later in 0..n {
             let earlier = (0..later)
                 .rev()
                 .find(|&i| transactions[i].thread == transactions[later].thread);
             if let Some(earlier) = earlier {
-                graph.successors[earlier].insert(later);
+                graph.successors[earlier].add(later);
             }
         }
         // Edges come in the order of their second event, so the first that closes a cycle ends the shortest cyclic prefix.
         // Program order to transactions that have not begun yet leads nowhere, since they have no edges.
         for &(i, j) in edges {
             let (from, to) = (of[i], of[j]);
-            if from == to || graph.successors[from].contains(&to) {
+            if from == to || graph.successors[from].has(to) {
                 continue;
             }
-            if graph.first_violation.is_none() && graph.reaches(to, from) {
+            if graph.first_violation.is_none() && graph.reachable(to).has(from) {
                 graph.first_violation = Some(j);
             }
-            graph.successors[from].insert(to);
+            graph.successors[from].add(to);
         }
         graph
     }
 
-    fn reaches(&self, from: usize, to: usize) -> bool {
-        self.reachable(from)[to]
-    }
-
-    fn reachable(&self, from: usize) -> Vec<bool> {
-        let mut seen = vec![false; self.successors.len()];
+    fn reachable(&self, from: usize) -> Set {
+        let mut seen = Set::new(self.successors.len());
         let mut work = vec![from];
         while let Some(node) = work.pop() {
-            for &next in &self.successors[node] {
-                if !seen[next] {
-                    seen[next] = true;
-                    work.push(next);
+            for (i, &word) in self.successors[node].0.iter().enumerate() {
+                let mut fresh = word & !seen.0[i];
+                seen.0[i] |= word;
+                while fresh != 0 {
+                    work.push(i * 64 + fresh.trailing_zeros() as usize);
+                    fresh &= fresh - 1;
                 }
             }
         }
@@ -302,18 +322,20 @@ impl Graph {
         if self.first_violation.is_none() {
             return Vec::new();
         }
-        let reachable: Vec<Vec<bool>> = (0..self.successors.len())
-            .map(|node| self.reachable(node))
-            .collect();
-        let mut components = BTreeSet::new();
-        for a in 0..reachable.len() {
-            let component: BTreeSet<usize> = (0..reachable.len())
-                .filter(|&b| reachable[a][b] && reachable[b][a])
-                .collect();
-            if component.len() > 1 {
-                components.insert(component);
+        let n = self.successors.len();
+        let reachable: Vec<Set> = (0..n).map(|node| self.reachable(node)).collect();
+        let mut placed = Set::new(n);
+        let mut components = Vec::new();
+        for a in 0..n {
+            if placed.has(a) || !reachable[a].has(a) {
+                continue;
             }
+            let component: BTreeSet<usize> = (0..n)
+                .filter(|&b| reachable[a].has(b) && reachable[b].has(a))
+                .collect();
+            component.iter().for_each(|&b| placed.add(b));
+            components.push(component);
         }
-        components.into_iter().collect()
+        components
     }
 }

@@ -162,9 +162,7 @@ pub fn parse(line: &[u8]) -> Result<Line<'_>, Fault> {
     };
     let (op, location) = (&rest[..second], &rest[second + 1..]);
     if memchr::memchr(b'|', location).is_some() {
-        return Err(Fault::Fields(
-            1 + line.iter().filter(|&&b| b == b'|').count(),
-        ));
+        return Err(Fault::Fields(1 + memchr::memchr_iter(b'|', line).count()));
     }
     if thread.is_empty() {
         return Err(Fault::EmptyThread);

@@ -17,7 +17,7 @@
 //!
 //! *Paper.* Velodrome (Flanagan, Freund and Yi), as paper 002 section 2 describes it.
 //! *Where we differ.*
-//! The graph is contracted to what can still close a cycle (see [`ancestry`](self::ancestry)), so that the check of an edge does not search the graph and memory does not grow with the trace.
+//! The graph is contracted to what can still close a cycle (see [`ancestry`](crate::ancestry)), so that the check of an edge does not search the graph and memory does not grow with the trace.
 //! Blame and evidence come from reading the suspicious stretch of the trace again, event by event, and not from the path that a search of the graph happened to take:
 //! the region is blamed exactly if a path of single events leaves it and enters it again.
 //! An event outside of all regions gets a node only where something new reaches it; otherwise its predecessor's stands for it, which changes no cycle.
@@ -29,16 +29,14 @@
 //! With synchronization edges it reports cycles that no data shows; these are at most *suspected*.
 //! Repeated executions of a region are examined only a few times; the rest is counted.
 
-mod ancestry;
-
 use serde_json::json;
 use smallvec::SmallVec;
 use untorn_model::{Event, EventIndex, Kinds, Op, Tables, ThreadId};
 use untorn_trace::{Batch, Error};
 
-use self::ancestry::{Ancestry, Edge, NodeId};
 use crate::accesses::{Access, Accesses};
-use crate::suspects::{Reason, Suspects};
+use crate::ancestry::{Ancestry, Edge, NodeId};
+use crate::suspects::{Reason, Suspects, Why};
 use crate::sync_order::{Marked, SyncOrder};
 use crate::transactions::{Nesting, Transactions};
 use crate::{Analysis, Context, Outcome};
@@ -49,6 +47,8 @@ pub struct Options {
     pub sync_edges: bool,
     /// How many executions of a region are examined for evidence.
     pub examined: u32,
+    /// How much may be left uncollected before it is worth looking: a matter of speed and memory alone.
+    pub slack: usize,
 }
 
 impl Default for Options {
@@ -56,6 +56,7 @@ impl Default for Options {
         Self {
             sync_edges: true,
             examined: 3,
+            slack: 1 << 16,
         }
     }
 }
@@ -196,11 +197,9 @@ impl Velodrome {
             state.node = self.graph.begin(state.node);
             state.in_transaction = true;
             state.suspected = false;
-            if self.graph.is_crowded(self.accesses.len()) {
-                self.collect();
-            }
         }
         self.follow_sources(index, event);
+        self.collect_if_crowded();
     }
 
     fn end(&mut self, index: EventIndex, event: &Event) {
@@ -235,11 +234,7 @@ impl Velodrome {
             for source in &sources {
                 state.know(&self.graph, *source);
             }
-            if self.graph.is_crowded(self.accesses.len()) {
-                self.sources = sources;
-                self.sources.clear();
-                self.collect();
-            }
+            self.collect_if_crowded();
         }
     }
 
@@ -262,11 +257,19 @@ impl Velodrome {
                 if let Some(execution) = self.transactions.transaction(thread) {
                     let reason = Reason {
                         region: execution.region,
-                        observed: false,
+                        why: Why::Cycle,
                     };
                     self.suspects.suspect(thread, *execution, reason);
                 }
             }
+        }
+    }
+
+    /// No node may be in flight here, since all are renumbered.
+    fn collect_if_crowded(&mut self) {
+        let marks = || self.accesses.len();
+        if self.graph.is_crowded(marks, self.options.slack) {
+            self.collect();
         }
     }
 
