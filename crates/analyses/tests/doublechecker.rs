@@ -199,6 +199,7 @@ fn every_way_to_check_a_trace_finds_the_same() {
             Box::new(Velodrome::new(velodrome::Options {
                 sync_edges,
                 examined: u32::MAX,
+                ..velodrome::Options::default()
             }))
         };
         let single = check(Mode::SingleRun);

@@ -8,11 +8,12 @@
 //! *Sources.*
 //! The paper draws an edge from the owner's current transaction, whenever the access was: a running program cannot afford to remember.
 //! A trace has positions for free, so an object remembers when it was last accessed; if the owner's current transaction has begun after that, the edge begins in the one before.
+//! A shared object also remembers which threads have read it, so that a write draws edges from these and not from all.
 //! That keeps transactions apart which merely run at the same time, so far less is left for the precise analysis.
 //!
 //! *Every dependence is a path.*
 //! Write to read, write to write and read to write by way of an exclusive state: the conflicting transition draws an edge from a transaction of the owner that is its access's, or comes after it in program order.
-//! Reads of a shared object are not recorded by thread, so a write to it draws an edge from every thread.
+//! A write to a shared object draws an edge from every thread that may have read it.
 //! Write to read of a shared object: the write led to the first reader (conflicting), who by `lastRdEx` led to the transaction that made the object shared; those transactions are chained through `gLastRdSh`; and whoever has seen a count has an edge from one at least as late.
 //! A transaction that was dropped on the way can be on no later cycle (see [`super::graph`]), so a path through it closes none.
 //!
@@ -108,6 +109,14 @@ struct Owned {
     state: Ownership,
     /// When it was last accessed, by whomever.
     last: u64,
+    /// Which threads have read it since it is shared, by their number modulo 64.
+    readers: u64,
+}
+
+/// The bit of a thread in [`Owned::readers`].
+#[inline]
+const fn bit(thread: ThreadId) -> u64 {
+    1 << (thread.0 % 64)
 }
 
 /// The objects that stand for one lock.
@@ -213,6 +222,7 @@ impl<S: Suspects> Icd<S> {
         };
         if fast {
             owned.last = index;
+            owned.readers |= bit(t);
         } else {
             let owned = *owned;
             self.change(index, t, Target::Object(object), owned, writes);
@@ -349,7 +359,10 @@ impl<S: Suspects> Icd<S> {
 
     /// The slow path of Table 1 with the edges of Figure 4.
     fn change(&mut self, index: u64, t: ThreadId, target: Target, owned: Owned, writes: bool) {
-        let Owned { state: old, last } = owned;
+        let Owned {
+            state: old, last, ..
+        } = owned;
+        let mut readers = bit(t);
         let transition = if writes {
             old.on_write(t)
         } else {
@@ -372,10 +385,15 @@ impl<S: Suspects> Icd<S> {
             }
             Transition::ConflictingWithAll => {
                 let to = self.sink(index, t);
-                for u in 0..self.threads.len() as u32 {
-                    if u != t.0 {
-                        let from = self.source(ThreadId(u), last);
-                        self.graph.add_edge(from, to);
+                let mut left = owned.readers;
+                while left != 0 {
+                    let first = left.trailing_zeros();
+                    left &= left - 1;
+                    for u in (first..self.threads.len() as u32).step_by(64) {
+                        if u != t.0 {
+                            let from = self.source(ThreadId(u), last);
+                            self.graph.add_edge(from, to);
+                        }
                     }
                 }
             }
@@ -388,17 +406,20 @@ impl<S: Suspects> Icd<S> {
                 self.g_rd_sh_cnt += 1;
                 self.threads[t.index()].rd_sh_cnt = self.g_rd_sh_cnt;
                 new = Ownership::read_shared(self.g_rd_sh_cnt);
+                readers |= bit(reader);
             }
             Transition::Fence { count } => {
                 let to = self.sink(index, t);
                 self.graph.add_edge(self.g_last_rd_sh, to);
                 self.threads[t.index()].rd_sh_cnt = count;
                 new = old;
+                readers |= owned.readers;
             }
         }
         *self.owned(target) = Owned {
             state: new,
             last: index,
+            readers,
         };
         self.collect_if_due(index);
     }
@@ -471,6 +492,7 @@ impl<S: Suspects> Icd<S> {
         };
         if fast {
             owned.last = index;
+            owned.readers |= bit(t);
         } else {
             let owned = *owned;
             self.change(index, t, target, owned, writes);

@@ -123,6 +123,7 @@ impl DoubleChecker {
             precise: velodrome::Options {
                 sync_edges: options.sync_edges,
                 examined: options.examined,
+                ..velodrome::Options::default()
             },
             icd: Icd::new(options.sync_edges, limits, logs),
             end: 0,
