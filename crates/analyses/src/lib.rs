@@ -13,6 +13,7 @@ pub mod assumptions;
 pub mod atomizer;
 pub mod count;
 mod describe;
+pub mod doublechecker;
 pub mod interleaving;
 pub mod lock_sets;
 pub mod locks_held;

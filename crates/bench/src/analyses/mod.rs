@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use untorn_analyses::aerodrome::{self, Aerodrome};
 use untorn_analyses::count::Count;
+use untorn_analyses::doublechecker::{self, DoubleChecker};
 use untorn_analyses::velodrome::{self, Velodrome};
 use untorn_analyses::{Analysis, run as feed};
 use untorn_trace::{OpenOptions, OrderedWriter, UtrOptions, open};
@@ -25,7 +26,7 @@ struct Subject {
     make: fn() -> Box<dyn Analysis>,
 }
 
-const SUBJECTS: [Subject; 3] = [
+const SUBJECTS: [Subject; 4] = [
     Subject {
         name: "count",
         target: 0.0,
@@ -35,6 +36,11 @@ const SUBJECTS: [Subject; 3] = [
         name: "velodrome",
         target: 10.0,
         make: || Box::new(Velodrome::new(velodrome::Options::default())),
+    },
+    Subject {
+        name: "doublechecker",
+        target: 10.0,
+        make: || Box::new(DoubleChecker::new(doublechecker::Options::default())),
     },
     Subject {
         name: "aerodrome",
