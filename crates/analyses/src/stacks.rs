@@ -201,6 +201,16 @@ impl Stacks {
         }
     }
 
+    /// The context around a context; the root's is itself.
+    pub fn parent(&self, context: ContextId) -> ContextId {
+        self.node(context).parent
+    }
+
+    /// Every thread that has a stack.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.current.len() as u32).map(ThreadId)
+    }
+
     /// The longest path that two contexts share.
     pub fn common(&self, mut a: ContextId, mut b: ContextId) -> ContextId {
         while a != b {
