@@ -1,4 +1,5 @@
 //! Call graph, points-to sets, threads, sharing and locks of small programs.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod support;
 

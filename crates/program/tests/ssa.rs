@@ -1,4 +1,5 @@
 //! Bodies in SSA form are valid, typed, and say what the source says.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod support;
 
