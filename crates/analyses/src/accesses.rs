@@ -54,6 +54,8 @@ pub struct Accesses<M> {
     /// Sorted by thread.
     lists: Vec<Vec<Marked<M>>>,
     unused_lists: Vec<u32>,
+    /// How many marks are in lists.
+    listed: usize,
 }
 
 impl<M> Default for Accesses<M> {
@@ -65,6 +67,7 @@ impl<M> Default for Accesses<M> {
             twins: HashMap::default(),
             lists: Vec::new(),
             unused_lists: Vec::new(),
+            listed: 0,
         }
     }
 }
@@ -219,7 +222,9 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 latest.write = own;
                 latest.reader.thread = NOBODY;
                 if latest.more != 0 {
-                    self.lists[latest.more as usize - 1].clear();
+                    let list = &mut self.lists[latest.more as usize - 1];
+                    self.listed -= list.len();
+                    list.clear();
                     self.unused_lists.push(latest.more);
                     latest.more = 0;
                 }
@@ -239,7 +244,10 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 let list = &mut self.lists[latest.more as usize - 1];
                 match list.binary_search_by_key(&own.thread, |marked| marked.thread) {
                     Ok(at) => list[at] = own,
-                    Err(at) => list.insert(at, own),
+                    Err(at) => {
+                        list.insert(at, own);
+                        self.listed += 1;
+                    }
                 }
             }
         }
@@ -247,8 +255,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
 
     /// How many marks are kept, at most.
     pub fn len(&self) -> usize {
-        2 * (self.vars.len() + self.few.len() + self.twins.len())
-            + self.lists.iter().map(Vec::len).sum::<usize>()
+        2 * (self.vars.len() + self.few.len() + self.twins.len()) + self.listed
     }
 
     pub fn is_empty(&self) -> bool {
@@ -274,6 +281,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 continue;
             }
             let list = &mut self.lists[latest.more as usize - 1];
+            let before = list.len();
             list.iter_mut().for_each(&mut keep);
             list.retain(|marked| marked.thread != NOBODY);
             if latest.reader.thread == NOBODY
@@ -281,6 +289,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
             {
                 latest.reader = last;
             }
+            self.listed -= before - list.len();
             if list.is_empty() {
                 self.unused_lists.push(latest.more);
                 latest.more = 0;

@@ -269,7 +269,7 @@ impl Velodrome {
 
     /// No node may be in flight here, since all are renumbered.
     fn collect_if_crowded(&mut self) {
-        let marks = || self.accesses.len();
+        let marks = self.accesses.len();
         if self.graph.is_crowded(marks, self.options.slack) {
             self.collect();
         }

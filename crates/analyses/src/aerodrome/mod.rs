@@ -301,18 +301,17 @@ impl Aerodrome {
         }
         self.threads[t].learned();
         self.enter(index, thread, &nodes);
-        if self.threads[t].regions.is_empty() {
-            self.collect_if_crowded();
-            return;
+        if !self.threads[t].regions.is_empty() {
+            let after = returned(&self.clocks, Order::All);
+            if after > before {
+                self.blame(index, thread, after, Why::Torn);
+            }
+            let after = returned(&self.clocks, Order::ExactData);
+            if after > before_exact {
+                self.blame(index, thread, after, Why::Observed);
+            }
         }
-        let after = returned(&self.clocks, Order::All);
-        if after > before {
-            self.blame(index, thread, after, Why::Torn);
-        }
-        let after = returned(&self.clocks, Order::ExactData);
-        if after > before_exact {
-            self.blame(index, thread, after, Why::Observed);
-        }
+        self.collect_if_crowded();
     }
 
     /// Adds the edges between transactions.
@@ -374,7 +373,7 @@ impl Aerodrome {
     /// No stamp or node may be in flight here, since all are renumbered.
     #[inline]
     fn collect_if_crowded(&mut self) {
-        let marks = || self.accesses.len();
+        let marks = self.accesses.len();
         let slack = self.options.slack;
         if self.graph.is_crowded(marks, slack) || self.clocks.is_crowded(marks, slack) {
             self.collect();
