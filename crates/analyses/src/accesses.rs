@@ -49,6 +49,8 @@ pub struct Accesses<M> {
     vars: Vec<Latest<M>>,
     few: HashMap<VarId, Latest<M>, FxBuildHasher>,
     sparse: bool,
+    /// Whether some location is a range or a whole.
+    covering: bool,
     /// Approximate accesses, apart.
     twins: HashMap<VarId, Latest<M>, FxBuildHasher>,
     /// Sorted by thread.
@@ -64,6 +66,7 @@ impl<M> Default for Accesses<M> {
             vars: Vec::new(),
             few: HashMap::default(),
             sparse: false,
+            covering: false,
             twins: HashMap::default(),
             lists: Vec::new(),
             unused_lists: Vec::new(),
@@ -88,6 +91,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     pub fn sparse() -> Self {
         Self {
             sparse: true,
+            covering: true,
             ..Self::default()
         }
     }
@@ -104,6 +108,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     /// Makes room for the locations of the tables; to be called once a batch.
     pub fn grow(&mut self, tables: &Tables) {
         if self.vars.len() < tables.vars().len() {
+            let new = tables.vars().entries_from(self.vars.len());
+            self.covering |= new.iter().any(|var| var.part.is_approximate());
             self.vars.resize(tables.vars().len(), Latest::default());
         }
     }
@@ -163,7 +169,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
         };
         let others = latest.write.thread != access.thread || latest.reader.thread != NOBODY;
         if others {
-            let exact = (tables.vars().get(var)).is_some_and(|var| !var.part.is_approximate());
+            let exact = !self.covering
+                || (tables.vars().get(var)).is_some_and(|var| !var.part.is_approximate());
             self.of(latest, access, |marked| after(marked, exact));
         }
     }

@@ -223,8 +223,8 @@ impl Velodrome {
     fn add_edges(&mut self, index: EventIndex, thread: ThreadId) {
         let sources = std::mem::take(&mut self.sources);
         if self.threads[thread.index()].in_transaction {
-            for source in &sources {
-                self.add_edge(index, thread, *source);
+            for source in sources {
+                self.add_edge(index, thread, source);
             }
         } else {
             let nodes: SmallVec<[NodeId; 8]> = sources.iter().map(|source| source.mark).collect();

@@ -84,7 +84,9 @@ struct ThreadState {
     /// The open transaction, or what the next event comes after.
     node: NodeId,
     /// Whether the open transaction is known to close a cycle.
-    suspected: bool,
+    violating: bool,
+    /// Whether a region of the open transaction is known to be torn.
+    torn: bool,
     /// Outermost first.
     regions: Vec<OpenRegion>,
 }
@@ -257,7 +259,8 @@ impl Aerodrome {
         if let Nesting::Outermost(_) = nesting {
             self.counts.transactions += 1;
             state.node = self.graph.begin(state.node);
-            state.suspected = false;
+            state.violating = false;
+            state.torn = false;
         }
         self.follow_sources(index, event);
         self.collect_if_crowded();
@@ -288,7 +291,7 @@ impl Aerodrome {
         let before = returned(&self.clocks, Order::All);
         let before_exact = returned(&self.clocks, Order::ExactData);
         let mut nodes: SmallVec<[NodeId; 8]> = SmallVec::new();
-        for (source, order) in std::mem::take(&mut self.sources) {
+        for &(source, order) in &self.sources {
             let stamp = self.clocks.stamp(source.mark);
             let other = source.thread.index();
             self.counts.joins += 1;
@@ -299,45 +302,54 @@ impl Aerodrome {
                 self.clocks.learn(Order::ExactData, t, other, &stamp);
             }
         }
+        self.sources.clear();
         self.threads[t].learned();
-        self.enter(index, thread, &nodes);
+        let closes = self.enter(thread, &nodes);
         if !self.threads[t].regions.is_empty() {
-            let after = returned(&self.clocks, Order::All);
-            if after > before {
-                self.blame(index, thread, after, Why::Torn);
-            }
             let after = returned(&self.clocks, Order::ExactData);
             if after > before_exact {
                 self.blame(index, thread, after, Why::Observed);
             }
+            let after = returned(&self.clocks, Order::All);
+            if after > before {
+                self.blame(index, thread, after, Why::Torn);
+            }
+        }
+        if closes {
+            self.suspect_cycle(index, thread);
         }
         self.collect_if_crowded();
     }
 
-    /// Adds the edges between transactions.
-    fn enter(&mut self, index: EventIndex, thread: ThreadId, nodes: &[NodeId]) {
+    /// Adds the edges between transactions; tells whether one closes a cycle.
+    fn enter(&mut self, thread: ThreadId, nodes: &[NodeId]) -> bool {
         let state = &mut self.threads[thread.index()];
         if state.regions.is_empty() {
             state.node = self.graph.single(state.node, nodes);
+            return false;
+        }
+        let mut closes = false;
+        for &node in nodes {
+            closes |= self.graph.edge(node, state.node) == Edge::Closing;
+        }
+        closes
+    }
+
+    fn suspect_cycle(&mut self, index: EventIndex, thread: ThreadId) {
+        self.counts.first_violation.get_or_insert(index);
+        let state = &mut self.threads[thread.index()];
+        if std::mem::replace(&mut state.violating, true) {
             return;
         }
-        for &node in nodes {
-            if self.graph.edge(node, state.node) != Edge::Closing {
-                continue;
-            }
-            self.counts.first_violation.get_or_insert(index);
-            if !state.suspected {
-                state.suspected = true;
-                self.counts.violating += 1;
-                if let Some(execution) = self.transactions.transaction(thread) {
-                    let reason = Reason {
-                        region: execution.region,
-                        why: Why::Cycle,
-                    };
-                    self.suspects
-                        .suspect(index, thread, &self.transactions, reason);
-                }
-            }
+        self.counts.violating += 1;
+        // A torn transaction is suspected for that already.
+        if let (false, Some(execution)) = (state.torn, self.transactions.transaction(thread)) {
+            let reason = Reason {
+                region: execution.region,
+                why: Why::Cycle,
+            };
+            self.suspects
+                .suspect(index, thread, &self.transactions, reason);
         }
     }
 
@@ -349,6 +361,7 @@ impl Aerodrome {
             return;
         };
         let region = &mut regions[innermost];
+        // What data tears is torn: there is no need to examine it for both reasons.
         let told = match why {
             Why::Observed => {
                 self.counts.observed += u64::from(!region.observed);
@@ -356,9 +369,10 @@ impl Aerodrome {
             }
             _ => {
                 self.counts.torn += u64::from(!region.torn);
-                std::mem::replace(&mut region.torn, true)
+                std::mem::replace(&mut region.torn, true) || region.observed
             }
         };
+        self.threads[thread.index()].torn = true;
         let open = self.transactions.open(thread);
         if let (false, Some(blamed)) = (told, open.get(innermost)) {
             let reason = Reason {
