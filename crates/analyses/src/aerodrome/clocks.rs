@@ -29,7 +29,9 @@ impl Time {
         self.0 >> Self::SHIFT
     }
 
-    /// The next time; should one part learn more often than it can count, the next part begins, which makes blame no worse than less narrow.
+    /// The next time.
+    ///
+    /// Should one part learn more often than it can count, the next part begins: then a region around the innermost may be blamed too, which is as torn.
     pub(super) const fn next(self) -> Self {
         Self(self.0 + 1)
     }
@@ -111,6 +113,12 @@ impl Clocks {
         }
         self.own.resize(threads, Vec::new());
         self.current.resize(threads, Some(0));
+    }
+
+    /// How many stamps are kept.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.stamps.len()
     }
 
     #[inline]

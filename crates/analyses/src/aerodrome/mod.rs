@@ -2,7 +2,7 @@
 //!
 //! *What it finds.*
 //! A region is torn if a path of single events, each before the next by a conflict or in one thread, leaves it, passes another thread, and enters it again.
-//! Here `report` is torn by a chain over two other threads, though it and they take a lock for every access:
+//! Here a chain over two other threads tears `report`, which no pair of accesses shows:
 //! ```text
 //! A|begin(report)|1
 //! A|r(orders)|2      report sees the old orders
@@ -30,6 +30,7 @@
 //! With synchronization edges it reports regions that no data tears; these are at most *suspected*.
 //!
 //! *Cost.* An access that brings nothing new costs a comparison; one that does costs a pass over a clock, which has two numbers a thread.
+//! Memory follows the clocks that locations and locks still refer to; those that no open transaction has reached are forgotten.
 
 mod clocks;
 
@@ -472,5 +473,48 @@ impl Analysis for Aerodrome {
         });
         outcome.stats.insert(self.name().to_owned(), stats);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use untorn_trace::{Source, VecSource};
+
+    use super::*;
+
+    /// Two endless transactions that hand a location to and fro learn something at every event.
+    #[test]
+    fn memory_does_not_grow_with_a_transaction_that_never_ends() {
+        let mut text = "A|begin(a)|1\nB|begin(b)|2\n".to_owned();
+        text.push_str(&"A|w(x)|3\nB|w(x)|4\n".repeat(3000));
+        let mut source = VecSource::from_text(&text).unwrap();
+        let mut events = Vec::new();
+        let mut aerodrome = Aerodrome::new(Options {
+            slack: 100,
+            ..Options::default()
+        });
+        let mut first = EventIndex(0);
+        let mut most = 0;
+        loop {
+            let kinds = source.fill(&mut events).unwrap();
+            if events.is_empty() {
+                break;
+            }
+            let batch = Batch {
+                first,
+                events: &events,
+                kinds,
+            };
+            let context = Context {
+                tables: source.tables(),
+                replay: None,
+            };
+            aerodrome.batch(&batch, &context).unwrap();
+            first.0 += events.len() as u64;
+            most = most.max(aerodrome.clocks.len());
+        }
+        let joins = aerodrome.counts.joins;
+        assert!(joins > 5000, "{joins} joins");
+        assert!(most < 300, "{most} stamps");
     }
 }
