@@ -45,7 +45,10 @@ impl<M: Copy + Default> Default for Latest<M> {
 /// The latest accesses of every location.
 #[derive(Clone, Debug)]
 pub struct Accesses<M> {
+    /// By location; none where only few locations are expected.
     vars: Vec<Latest<M>>,
+    few: HashMap<VarId, Latest<M>, FxBuildHasher>,
+    sparse: bool,
     /// Approximate accesses, apart.
     twins: HashMap<VarId, Latest<M>, FxBuildHasher>,
     /// Sorted by thread.
@@ -57,6 +60,8 @@ impl<M> Default for Accesses<M> {
     fn default() -> Self {
         Self {
             vars: Vec::new(),
+            few: HashMap::default(),
+            sparse: false,
             twins: HashMap::default(),
             lists: Vec::new(),
             unused_lists: Vec::new(),
@@ -76,6 +81,23 @@ pub struct Access<M> {
 }
 
 impl<M: Copy + Default + PartialEq> Accesses<M> {
+    /// For a short stretch of a trace, which touches few of its locations.
+    pub fn sparse() -> Self {
+        Self {
+            sparse: true,
+            ..Self::default()
+        }
+    }
+
+    #[inline]
+    fn latest(&self, var: VarId) -> Option<&Latest<M>> {
+        if self.sparse {
+            self.few.get(&var)
+        } else {
+            self.vars.get(var.index())
+        }
+    }
+
     /// Makes room for the locations of the tables; to be called once a batch.
     pub fn grow(&mut self, tables: &Tables) {
         if self.vars.len() < tables.vars().len() {
@@ -86,7 +108,9 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     /// Whether an access with this mark has nothing to add: no new conflict, and nothing to remember.
     #[inline]
     pub fn is_known(&self, access: &Access<M>, tables: &Tables) -> bool {
-        let latest = &self.vars[access.var.index()];
+        let Some(latest) = self.latest(access.var) else {
+            return false;
+        };
         let own = Marked {
             thread: access.thread,
             mark: access.mark,
@@ -125,13 +149,15 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     ) {
         let var = access.var;
         let approximate = access.flags.contains(AccessFlags::APPROXIMATE);
-        let latest = &self.vars[var.index()];
         if approximate || !self.is_alone(tables) {
             self.overlapping_conflicts(access, tables, &mut after);
             if approximate {
                 return;
             }
         }
+        let Some(latest) = self.latest(var) else {
+            return;
+        };
         let others = latest.write.thread != access.thread || latest.reader.thread != NOBODY;
         if others {
             let exact = (tables.vars().get(var)).is_some_and(|var| !var.part.is_approximate());
@@ -164,18 +190,13 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     ) {
         let mut inexact = |latest: &Latest<M>| self.of(latest, access, |m| after(m, false));
         for other in tables.overlapping(access.var) {
-            if let Some(latest) = self.vars.get(other.index()) {
-                inexact(latest);
-            }
-            if let Some(latest) = self.twins.get(other) {
-                inexact(latest);
-            }
+            self.latest(*other).into_iter().for_each(&mut inexact);
+            self.twins.get(other).into_iter().for_each(&mut inexact);
         }
-        if let Some(latest) = self.twins.get(&access.var) {
-            inexact(latest);
-        }
+        let twin = self.twins.get(&access.var);
+        twin.into_iter().for_each(&mut inexact);
         if access.flags.contains(AccessFlags::APPROXIMATE) {
-            inexact(&self.vars[access.var.index()]);
+            self.latest(access.var).into_iter().for_each(inexact);
         }
     }
 
@@ -188,6 +209,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
         };
         let latest = if access.flags.contains(AccessFlags::APPROXIMATE) {
             self.twins.entry(access.var).or_default()
+        } else if self.sparse {
+            self.few.entry(access.var).or_default()
         } else {
             &mut self.vars[access.var.index()]
         };
@@ -224,7 +247,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
 
     /// How many marks are kept, at most.
     pub fn len(&self) -> usize {
-        2 * (self.vars.len() + self.twins.len()) + self.lists.iter().map(Vec::len).sum::<usize>()
+        2 * (self.vars.len() + self.few.len() + self.twins.len())
+            + self.lists.iter().map(Vec::len).sum::<usize>()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -242,7 +266,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 None => marked.thread = NOBODY,
             }
         };
-        for latest in self.vars.iter_mut().chain(self.twins.values_mut()) {
+        let apart = self.few.values_mut().chain(self.twins.values_mut());
+        for latest in self.vars.iter_mut().chain(apart) {
             keep(&mut latest.write);
             keep(&mut latest.reader);
             if latest.more == 0 {

@@ -5,16 +5,18 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use untorn_findings::{Evidence, Finding, Kind, Verdict};
-use untorn_model::{EventIndex, RegionId, ThreadId};
+use untorn_findings::{Evidence, Finding, Kind, Verdict, fingerprint};
+use untorn_model::{EventIndex, RegionId, SiteId, ThreadId};
 use untorn_trace::Error;
 
-use crate::interleaving::{Slice, cycle, tears};
+use crate::interleaving::{Effort, Reader, Slice, cycle, tears};
 use crate::transactions::{Execution, Transactions};
 use crate::{Context, Describe};
 
 /// How many executions of regions without a name are examined; each is a finding of its own.
 const NAMELESS: u32 = 1000;
+/// How many events may be read again in any case; beyond, as many as the trace has.
+const LEAST_BUDGET: u64 = 1 << 24;
 
 /// Why an execution is suspected: executions with the same reason are examined only so often.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,8 +40,12 @@ struct Suspect {
     thread: ThreadId,
     execution: Execution,
     reasons: Vec<Reason>,
-    /// Its end and how deep each thread was in regions then; absent while it is open.
-    end: Option<(EventIndex, Vec<u32>)>,
+    /// When it was first suspected, and how deep each thread was in regions after that event.
+    first: EventIndex,
+    depths: Vec<u32>,
+    /// When there was last a reason.
+    until: EventIndex,
+    end: Option<EventIndex>,
 }
 
 /// The suspected transactions of one analysis.
@@ -62,8 +68,14 @@ impl Suspects {
         }
     }
 
-    /// Suspects the open transaction of a thread; to be told once for each reason and execution.
-    pub(crate) fn suspect(&mut self, thread: ThreadId, execution: Execution, reason: Reason) {
+    /// Suspects the open transaction of a thread at an event; to be told once for each reason and execution.
+    pub(crate) fn suspect(
+        &mut self,
+        at: EventIndex,
+        thread: ThreadId,
+        transactions: &Transactions,
+        reason: Reason,
+    ) {
         let count = self.counts.entry(reason).or_default();
         *count = count.saturating_add(1);
         let most = if reason.region == RegionId::ANONYMOUS {
@@ -71,31 +83,38 @@ impl Suspects {
         } else {
             self.per_reason
         };
+        let Some(execution) = transactions.transaction(thread) else {
+            return;
+        };
         if *count > most {
             return;
         }
         if self.open.len() <= thread.index() {
             self.open.resize(thread.index() + 1, None);
         }
-        let at = *self.open[thread.index()].get_or_insert_with(|| {
+        let suspect = *self.open[thread.index()].get_or_insert_with(|| {
             self.list.push(Suspect {
                 thread,
-                execution,
+                execution: *execution,
                 reasons: Vec::new(),
+                first: at,
+                depths: transactions.depths(),
+                until: at,
                 end: None,
             });
             self.list.len() - 1
         });
-        self.list[at].reasons.push(reason);
+        self.list[suspect].reasons.push(reason);
+        self.list[suspect].until = at;
     }
 
     /// Takes the end of a thread's transaction.
     #[inline]
-    pub(crate) fn end(&mut self, thread: ThreadId, at: EventIndex, transactions: &Transactions) {
+    pub(crate) fn end(&mut self, thread: ThreadId, at: EventIndex) {
         if let Some(open) = self.open.get_mut(thread.index())
             && let Some(suspect) = open.take()
         {
-            self.list[suspect].end = Some((at, transactions.depths()));
+            self.list[suspect].end = Some(at);
         }
     }
 
@@ -103,88 +122,96 @@ impl Suspects {
     pub(crate) fn findings(
         mut self,
         analysis: &str,
+        effort: Effort,
         sync_edges: bool,
         context: &Context<'_>,
-        transactions: &Transactions,
         trace_end: EventIndex,
     ) -> Result<Vec<Finding>, Error> {
-        let last = EventIndex(trace_end.0.saturating_sub(1));
-        let length = |suspect: &Suspect| {
-            suspect.end.as_ref().map_or(last, |end| end.0).0 - suspect.execution.begin.0
-        };
-        self.list.sort_by_key(|s| (length(s), s.execution.begin));
-        let mut budget = (4 * trace_end.0).max(1 << 24);
+        // Who wants the first tear by data must look at the whole transaction; who knows when each was, only until then.
+        for suspect in &mut self.list {
+            if effort == Effort::FirstObserved {
+                let last = EventIndex(trace_end.0.saturating_sub(1));
+                suspect.until = suspect.end.unwrap_or(last);
+            }
+        }
+        self.list
+            .sort_by_key(|s| (s.until.0 - s.execution.begin.0, s.execution.begin));
+        let budget = trace_end.0.max(LEAST_BUDGET);
+        let reader = context.replay.map(|replay| Reader::new(replay, trace_end));
         let mut findings = Vec::new();
-        let open_depths = transactions.depths();
         for suspect in &self.list {
-            let (end, depths) = match &suspect.end {
-                Some((end, depths)) => (Some(*end), depths),
-                None => (None, &open_depths),
-            };
-            let mut depths = depths.clone();
-            depths.resize(context.tables.threads.len(), 0);
             let before = findings.len();
-            if let Some(replay) = context.replay
-                && length(suspect) < budget
+            if let Some(reader) = &reader
+                && reader.read_so_far() + (suspect.first.0 - suspect.execution.begin.0) < budget
             {
-                budget -= length(suspect);
+                let mut depths = suspect.depths.clone();
+                depths.resize(context.tables.threads.len(), 0);
+                reader.keep(suspect.execution.begin, suspect.until)?;
                 let slice = Slice {
-                    replay,
+                    reader,
                     tables: context.tables,
                     begin: suspect.execution.begin,
-                    last: end.unwrap_or(last),
-                    depths_after: &depths,
-                    trace_end,
+                    last: suspect.until,
+                    depths_after: (suspect.first, &depths),
                 };
-                examine(analysis, sync_edges, suspect, &slice, end, &mut findings)?;
+                findings.extend(examine(analysis, effort, sync_edges, suspect, &slice)?);
             }
             if findings.len() == before {
                 findings.push(unexamined(analysis, context, suspect));
             }
-            for reason in &suspect.reasons {
-                // Executions that were not examined count as seen again.
-                if let Some(count) = self.counts.remove(reason) {
-                    let more = u64::from(count.saturating_sub(self.per_reason));
-                    let region = Describe {
-                        tables: context.tables,
-                    }
-                    .region(
-                        reason.region,
-                        suspect.thread,
-                        suspect.execution.begin,
-                        suspect.execution.site,
-                    );
-                    let told = (findings.iter_mut().skip(before))
-                        .find(|finding| finding.region.same_as(&region));
-                    if let Some(finding) = told {
-                        finding.occurrences += more;
-                    }
-                }
+        }
+        self.count_the_rest(context, &mut findings);
+        Ok(findings)
+    }
+
+    /// Executions that were not examined count as seen again.
+    fn count_the_rest(&self, context: &Context<'_>, findings: &mut [Finding]) {
+        let mut seen: HashMap<RegionId, u64, FxBuildHasher> = HashMap::default();
+        for (reason, count) in &self.counts {
+            let most = seen.entry(reason.region).or_default();
+            *most = (*most).max(u64::from(*count));
+        }
+        seen.remove(&RegionId::ANONYMOUS);
+        let mut told: HashMap<String, (usize, u64), FxBuildHasher> = HashMap::default();
+        for (i, finding) in findings.iter().enumerate() {
+            let name = finding.fingerprint.clone();
+            told.entry(name).or_insert((i, 0)).1 += finding.occurrences;
+        }
+        let describe = Describe {
+            tables: context.tables,
+        };
+        for (region, count) in seen {
+            // A region with a name is called the same whatever its execution.
+            let name = describe.region(region, ThreadId(0), EventIndex(0), SiteId::UNKNOWN);
+            if let Some((first, told)) = told.get(&fingerprint(&name, &[])) {
+                findings[*first].occurrences += count.saturating_sub(*told);
             }
         }
-        Ok(findings)
     }
 }
 
 fn examine(
     analysis: &str,
+    effort: Effort,
     sync_edges: bool,
     suspect: &Suspect,
     slice: &Slice<'_>,
-    end: Option<EventIndex>,
-    findings: &mut Vec<Finding>,
-) -> Result<(), Error> {
+) -> Result<Vec<Finding>, Error> {
     let describe = Describe {
         tables: slice.tables,
     };
-    let torn = tears(slice, suspect.thread, end, sync_edges)?;
-    findings.extend((torn.iter()).filter_map(|tear| tear.finding(analysis, &describe)));
-    if torn.is_empty()
-        && let Some(cycle) = cycle(slice, suspect.thread, sync_edges)?
-    {
-        findings.extend(cycle.finding(analysis, &describe));
+    let torn = tears(slice, suspect.thread, suspect.end, sync_edges, effort)?;
+    if !torn.is_empty() {
+        let findings = (torn.iter()).filter_map(|tear| tear.finding(analysis, &describe));
+        return Ok(findings.collect());
     }
-    Ok(())
+    let until_first = Slice {
+        last: suspect.first,
+        ..*slice
+    };
+    let cycle = cycle(&until_first, suspect.thread, sync_edges)?;
+    let finding = cycle.and_then(|cycle| cycle.finding(analysis, &describe));
+    Ok(finding.into_iter().collect())
 }
 
 fn unexamined(analysis: &str, context: &Context<'_>, suspect: &Suspect) -> Finding {

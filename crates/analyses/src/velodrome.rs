@@ -36,6 +36,7 @@ use untorn_trace::{Batch, Error};
 
 use crate::accesses::{Access, Accesses};
 use crate::ancestry::{Ancestry, Edge, NodeId};
+use crate::interleaving::Effort;
 use crate::suspects::{Reason, Suspects, Why};
 use crate::sync_order::{Marked, SyncOrder};
 use crate::transactions::{Nesting, Transactions};
@@ -56,7 +57,7 @@ impl Default for Options {
         Self {
             sync_edges: true,
             examined: 3,
-            slack: 1 << 16,
+            slack: 1 << 14,
         }
     }
 }
@@ -207,7 +208,7 @@ impl Velodrome {
             let state = &mut self.threads[event.thread.index()];
             state.node = self.graph.end(state.node);
             state.in_transaction = false;
-            self.suspects.end(event.thread, index, &self.transactions);
+            self.suspects.end(event.thread, index);
         }
     }
 
@@ -259,7 +260,8 @@ impl Velodrome {
                         region: execution.region,
                         why: Why::Cycle,
                     };
-                    self.suspects.suspect(thread, *execution, reason);
+                    self.suspects
+                        .suspect(index, thread, &self.transactions, reason);
                 }
             }
         }
@@ -334,9 +336,9 @@ impl Analysis for Velodrome {
         let suspects = std::mem::replace(&mut self.suspects, Suspects::new(self.options.examined));
         let findings = suspects.findings(
             self.name(),
+            Effort::FirstObserved,
             self.options.sync_edges,
             context,
-            &self.transactions,
             self.next,
         )?;
         outcome.findings.extend(findings);

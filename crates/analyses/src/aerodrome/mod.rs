@@ -41,6 +41,7 @@ use untorn_trace::{Batch, Error};
 use self::clocks::{Clocks, Order, StampId, Time};
 use crate::accesses::{Access, Accesses};
 use crate::ancestry::{Ancestry, Edge, NodeId};
+use crate::interleaving::Effort;
 use crate::suspects::{Reason, Suspects, Why};
 use crate::sync_order::{Marked, SyncOrder};
 use crate::transactions::{Nesting, Transactions};
@@ -61,7 +62,7 @@ impl Default for Options {
         Self {
             sync_edges: true,
             examined: 3,
-            slack: 1 << 16,
+            slack: 1 << 14,
         }
     }
 }
@@ -269,7 +270,7 @@ impl Aerodrome {
         state.regions.pop();
         if let Nesting::OutermostEnd(_) = nesting {
             state.node = self.graph.end(state.node);
-            self.suspects.end(event.thread, index, &self.transactions);
+            self.suspects.end(event.thread, index);
         }
     }
 
@@ -306,11 +307,11 @@ impl Aerodrome {
         }
         let after = returned(&self.clocks, Order::All);
         if after > before {
-            self.blame(thread, after, Why::Torn);
+            self.blame(index, thread, after, Why::Torn);
         }
         let after = returned(&self.clocks, Order::ExactData);
         if after > before_exact {
-            self.blame(thread, after, Why::Observed);
+            self.blame(index, thread, after, Why::Observed);
         }
     }
 
@@ -334,14 +335,15 @@ impl Aerodrome {
                         region: execution.region,
                         why: Why::Cycle,
                     };
-                    self.suspects.suspect(thread, *execution, reason);
+                    self.suspects
+                        .suspect(index, thread, &self.transactions, reason);
                 }
             }
         }
     }
 
     /// Blames the innermost region that holds the part that came back.
-    fn blame(&mut self, thread: ThreadId, part: u64, why: Why) {
+    fn blame(&mut self, index: EventIndex, thread: ThreadId, part: u64, why: Why) {
         let regions = &mut self.threads[thread.index()].regions;
         let held = regions.partition_point(|region| region.first_part <= part);
         let Some(innermost) = held.checked_sub(1) else {
@@ -359,12 +361,13 @@ impl Aerodrome {
             }
         };
         let open = self.transactions.open(thread);
-        if let (false, Some(execution), Some(blamed)) = (told, open.first(), open.get(innermost)) {
+        if let (false, Some(blamed)) = (told, open.get(innermost)) {
             let reason = Reason {
                 region: blamed.region,
                 why,
             };
-            self.suspects.suspect(thread, *execution, reason);
+            self.suspects
+                .suspect(index, thread, &self.transactions, reason);
         }
     }
 
@@ -437,9 +440,9 @@ impl Analysis for Aerodrome {
         let suspects = std::mem::replace(&mut self.suspects, Suspects::new(self.options.examined));
         let findings = suspects.findings(
             self.name(),
+            Effort::All,
             self.options.sync_edges,
             context,
-            &self.transactions,
             self.next,
         )?;
         outcome.findings.extend(findings);

@@ -9,8 +9,20 @@ use crate::sync_order::{Marked, SyncOrder};
 /// An event of the stretch, with what the search notes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Point {
-    pub index: EventIndex,
+    /// From the begin of the stretch: no search goes farther than this can count.
+    offset: u32,
     pub note: u32,
+}
+
+impl Point {
+    pub(crate) fn new(index: EventIndex, note: u32, begin: EventIndex) -> Self {
+        let offset = u32::try_from(index.0 - begin.0).unwrap_or(u32::MAX);
+        Self { offset, note }
+    }
+
+    pub(crate) fn index(self, begin: EventIndex) -> EventIndex {
+        EventIndex(begin.0 + u64::from(self.offset))
+    }
 }
 
 /// An edge into the event at hand.
@@ -44,11 +56,9 @@ pub(crate) struct Conflicts {
 
 impl Conflicts {
     pub(crate) fn new(order: Order, tables: &Tables) -> Self {
-        let mut accesses = Accesses::default();
-        accesses.grow(tables);
         Self {
             order,
-            accesses,
+            accesses: Accesses::sparse(),
             sync: SyncOrder::default(),
             last: vec![None; tables.threads.len()],
         }

@@ -69,7 +69,7 @@ impl Graph {
         self.conflicts.incoming(event, slice.tables, &mut incoming);
         for edge in incoming.drain(..) {
             let between = EdgeBetween {
-                from: edge.from.index,
+                from: edge.from.index(slice.begin),
                 to: index,
                 kind: edge.kind,
                 approximate: edge.approximate,
@@ -77,7 +77,8 @@ impl Graph {
             self.connect(edge.from.note, own, between);
         }
         self.incoming = incoming;
-        self.conflicts.record(event, Point { index, note: own });
+        self.conflicts
+            .record(event, Point::new(index, own, slice.begin));
     }
 
     fn connect(&mut self, from: u32, to: u32, edge: EdgeBetween) {
@@ -131,7 +132,7 @@ pub(crate) fn cycle(
     sync_edges: bool,
 ) -> Result<Option<Cycle>, Error> {
     let mut wider = *slice;
-    let mut more = slice.len() + 256;
+    let mut more = slice.last.0 - slice.begin.0 + 256;
     loop {
         wider.begin = EventIndex(slice.begin.0.saturating_sub(more));
         if let Some(edges) = search(&wider, slice.begin, thread, sync_edges)? {

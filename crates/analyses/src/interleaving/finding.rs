@@ -188,12 +188,12 @@ fn headline(
         n => format!(" and {n} more threads after it"),
     };
     format!(
-        "{} is torn: between its {} and its {} comes {} of thread {}{more}",
+        "{} is torn: between its {} and its {} comes thread {}'s {}{more}",
         region.short_name(),
         phrase(describe, leaves),
         phrase(describe, enters),
-        phrase(describe, between),
         describe.tables.thread_name(between.event.thread),
+        phrase(describe, between),
     )
 }
 

@@ -15,8 +15,8 @@ use untorn_model::{Event, EventIndex, ThreadId};
 use crate::transactions::Execution;
 
 pub(crate) use cycles::cycle;
-pub(crate) use slice::Slice;
-pub(crate) use tears::tears;
+pub(crate) use slice::{Reader, Slice};
+pub(crate) use tears::{Effort, tears};
 
 /// An event with its place in the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,7 @@
 //! A stretch of the trace, read again, with the transactions that its events belong to.
 
-use std::ops::Range;
+use std::cell::{Cell, RefCell};
+use std::ops::{ControlFlow, Range};
 
 use untorn_model::{Event, EventIndex, Op, SiteId, Tables, ThreadId};
 use untorn_trace::{Error, Replay};
@@ -8,30 +9,53 @@ use untorn_trace::{Error, Replay};
 use super::{At, Member};
 use crate::transactions::Execution;
 
-/// How far beyond a stretch the bounds of a transaction are looked for.
-const FARTHEST: u64 = 1 << 23;
+/// How far back the begin of a transaction is looked for: it names the region.
+const FARTHEST_BACK: u64 = 1 << 22;
+/// How far on its end is looked for: it tells little.
+const FARTHEST_ON: u64 = 1 << 16;
+/// A stretch up to this long is read once and kept, with as much before and after it as is often asked for.
+const KEPT: u64 = 1 << 15;
+const AROUND: u64 = 1 << 10;
 
-/// A stretch of the trace, and how deep in regions each thread is after it.
-#[derive(Clone, Copy)]
-pub(crate) struct Slice<'a> {
-    pub replay: &'a dyn Replay,
-    pub tables: &'a Tables,
-    pub begin: EventIndex,
-    /// The last event.
-    pub last: EventIndex,
-    pub depths_after: &'a [u32],
+/// Reads parts of the trace again, and counts how much.
+pub(crate) struct Reader<'a> {
+    replay: &'a dyn Replay,
     /// How many events there are.
-    pub trace_end: EventIndex,
+    trace_end: EventIndex,
+    kept_from: Cell<u64>,
+    kept: RefCell<Vec<Event>>,
+    read: Cell<u64>,
 }
 
-impl Slice<'_> {
-    pub(crate) fn len(&self) -> u64 {
-        self.last.0 + 1 - self.begin.0
+impl<'a> Reader<'a> {
+    pub(crate) fn new(replay: &'a dyn Replay, trace_end: EventIndex) -> Self {
+        Self {
+            replay,
+            trace_end,
+            kept_from: Cell::new(0),
+            kept: RefCell::new(Vec::new()),
+            read: Cell::new(0),
+        }
     }
 
-    /// Calls `visit` with every event of the stretch.
-    pub(crate) fn each(&self, mut visit: impl FnMut(EventIndex, &Event)) -> Result<(), Error> {
-        self.range(self.begin..EventIndex(self.last.0 + 1), &mut visit)
+    /// How many events were visited so far.
+    pub(crate) fn read_so_far(&self) -> u64 {
+        self.read.get()
+    }
+
+    /// Keeps a stretch and its surroundings at hand if it is short.
+    pub(crate) fn keep(&self, begin: EventIndex, last: EventIndex) -> Result<(), Error> {
+        let mut kept = self.kept.borrow_mut();
+        kept.clear();
+        if last.0 - begin.0 > KEPT {
+            return Ok(());
+        }
+        let from = EventIndex(begin.0.saturating_sub(AROUND));
+        let to = EventIndex((last.0 + AROUND).min(self.trace_end.0));
+        self.kept_from.set(from.0);
+        self.replay.replay(from..to, &mut |batch| {
+            kept.extend_from_slice(batch.events);
+        })
     }
 
     fn range(
@@ -39,11 +63,62 @@ impl Slice<'_> {
         range: Range<EventIndex>,
         visit: &mut dyn FnMut(EventIndex, &Event),
     ) -> Result<(), Error> {
+        let (from, to) = (range.start.0, range.end.0.min(self.trace_end.0));
+        self.read.set(self.read.get() + to.saturating_sub(from));
+        let kept = self.kept.borrow();
+        let first = self.kept_from.get();
+        if from >= first && to <= first + kept.len() as u64 {
+            for index in from..to {
+                visit(EventIndex(index), &kept[(index - first) as usize]);
+            }
+            return Ok(());
+        }
+        drop(kept);
         self.replay.replay(range, &mut |batch| {
             for (index, event) in batch.indexed() {
                 visit(index, event);
             }
         })
+    }
+}
+
+/// A stretch of the trace, and how deep in regions each thread is somewhere after its begin.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice<'a> {
+    pub reader: &'a Reader<'a>,
+    pub tables: &'a Tables,
+    pub begin: EventIndex,
+    /// The last event.
+    pub last: EventIndex,
+    /// An event, and how deep each thread is after it.
+    pub depths_after: (EventIndex, &'a [u32]),
+}
+
+impl Slice<'_> {
+    /// Calls `visit` with every event of the stretch.
+    pub(crate) fn each(&self, mut visit: impl FnMut(EventIndex, &Event)) -> Result<(), Error> {
+        let end = EventIndex(self.last.0 + 1);
+        self.reader.range(self.begin..end, &mut visit)
+    }
+
+    /// Calls `visit` with the events of the stretch until it is content; a few more may be read.
+    pub(crate) fn each_until(
+        &self,
+        mut visit: impl FnMut(EventIndex, &Event) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let (mut from, mut step) = (self.begin, 1 << 13);
+        let mut flow = ControlFlow::Continue(());
+        while from <= self.last && flow.is_continue() {
+            let to = EventIndex((self.last.0 + 1).min(from.0 + step));
+            self.reader.range(from..to, &mut |index, event| {
+                if flow.is_continue() {
+                    flow = visit(index, event);
+                }
+            })?;
+            from = to;
+            step = (step * 2).min(1 << 20);
+        }
+        Ok(())
     }
 
     pub(crate) fn at(&self, index: EventIndex) -> Result<At, Error> {
@@ -55,18 +130,17 @@ impl Slice<'_> {
                 op: Op::Join(ThreadId(u32::MAX)),
             },
         };
-        self.range(index..EventIndex(index.0 + 1), &mut |at, event| {
-            if at == index {
-                found.event = *event;
-            }
-        })?;
+        let one = index..EventIndex(index.0 + 1);
+        (self.reader).range(one, &mut |_, event| found.event = *event)?;
         Ok(found)
     }
 
     /// How deep in regions each thread is before the stretch.
     pub(crate) fn depths_before(&self) -> Result<Vec<u32>, Error> {
-        let mut gained = vec![0i64; self.depths_after.len()];
-        self.each(|_, event| {
+        let (known_at, depths) = self.depths_after;
+        let mut gained = vec![0i64; depths.len()];
+        let range = self.begin..EventIndex(known_at.0 + 1);
+        self.reader.range(range, &mut |_, event| {
             let Some(gained) = gained.get_mut(event.thread.index()) else {
                 return;
             };
@@ -76,7 +150,7 @@ impl Slice<'_> {
                 _ => {}
             }
         })?;
-        Ok((self.depths_after.iter().zip(gained))
+        Ok((depths.iter().zip(gained))
             .map(|(after, gained)| u32::try_from(i64::from(*after) - gained).unwrap_or(0))
             .collect())
     }
@@ -84,6 +158,8 @@ impl Slice<'_> {
     /// The transactions that the given events of the stretch belong to, in the same order.
     pub(crate) fn members(&self, wanted: &[(ThreadId, EventIndex)]) -> Result<Vec<Member>, Error> {
         let mut depths = self.depths_before()?;
+        let last = wanted.iter().map(|(_, index)| *index).max();
+        let last = last.unwrap_or(self.begin);
         // By thread: the transaction it is in, where that began in the stretch.
         let mut current: Vec<Option<Execution>> = vec![None; depths.len()];
         let mut members: Vec<Option<Member>> = vec![None; wanted.len()];
@@ -92,7 +168,8 @@ impl Slice<'_> {
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&i| wanted[i].1);
         let mut order = order.into_iter().peekable();
-        self.each(|index, event| {
+        let range = self.begin..EventIndex(last.0 + 1);
+        self.reader.range(range, &mut |index, event| {
             let thread = event.thread.index();
             if thread >= depths.len() {
                 return;
@@ -139,7 +216,7 @@ impl Slice<'_> {
         })?;
         for i in open {
             if let Some(member) = &mut members[i] {
-                member.end = self.end_after(member.thread, depths[member.thread.index()])?;
+                member.end = self.end_after(member.thread, last, depths[member.thread.index()])?;
             }
         }
         for (i, member) in members.iter_mut().enumerate() {
@@ -162,14 +239,14 @@ impl Slice<'_> {
         at: EventIndex,
         depth: u32,
     ) -> Result<Option<Execution>, Error> {
-        let (mut to, mut step) = (at, 4096);
+        let (mut to, mut step) = (at, 512);
         // Ends met on the way back whose begins are still to come, and begins of regions that hold the event.
         let (mut closed, mut found) = (0u64, 0);
         let mut seen: Vec<(EventIndex, Event)> = Vec::new();
-        while to.0 > 0 && at.0 - to.0 < FARTHEST {
+        while to.0 > 0 && at.0 - to.0 < FARTHEST_BACK {
             let from = EventIndex(to.0.saturating_sub(step));
             seen.clear();
-            self.range(from..to, &mut |index, event| {
+            self.reader.range(from..to, &mut |index, event| {
                 if event.thread == thread && matches!(event.op, Op::Begin(_) | Op::End(_)) {
                     seen.push((index, *event));
                 }
@@ -197,13 +274,19 @@ impl Slice<'_> {
         Ok(None)
     }
 
-    /// Where a thread that is so deep in regions after the stretch leaves the outermost.
-    fn end_after(&self, thread: ThreadId, mut depth: u32) -> Result<Option<EventIndex>, Error> {
-        let (mut from, mut step) = (EventIndex(self.last.0 + 1), 4096);
+    /// Where a thread that is so deep in regions after an event leaves the outermost.
+    fn end_after(
+        &self,
+        thread: ThreadId,
+        last: EventIndex,
+        mut depth: u32,
+    ) -> Result<Option<EventIndex>, Error> {
+        let (mut from, mut step) = (EventIndex(last.0 + 1), 512);
         let mut end = None;
-        while end.is_none() && from < self.trace_end && from.0 - self.last.0 < FARTHEST {
-            let to = EventIndex(self.trace_end.0.min(from.0 + step));
-            self.range(from..to, &mut |index, event| {
+        let trace_end = self.reader.trace_end;
+        while end.is_none() && from < trace_end && from.0 - last.0 < FARTHEST_ON {
+            let to = EventIndex(trace_end.0.min(from.0 + step));
+            self.reader.range(from..to, &mut |index, event| {
                 if event.thread != thread || end.is_some() {
                     return;
                 }

@@ -5,6 +5,8 @@
 //! Where a part comes back that is later than any that came back before, a smallest pair of leaving and entering events is found; the innermost region that holds it is blamed.
 //! Parts are told apart only where a region begins or ends, since nothing else changes the blame.
 
+use std::ops::ControlFlow;
+
 use untorn_findings::EdgeKind;
 use untorn_model::{Event, EventIndex, ThreadId};
 use untorn_trace::Error;
@@ -94,17 +96,18 @@ impl Search {
         incoming.clear();
         self.incoming = incoming;
         if let Some(edge) = best {
-            self.enter(index, event, &edge);
+            self.enter(index, event, &edge, slice);
         }
         let note = self.reached[event.thread.index()];
-        self.conflicts.record(event, Point { index, note });
+        self.conflicts
+            .record(event, Point::new(index, note, slice.begin));
     }
 
-    fn enter(&mut self, index: EventIndex, event: &Event, edge: &Incoming) {
+    fn enter(&mut self, index: EventIndex, event: &Event, edge: &Incoming, slice: &Slice<'_>) {
         let part = self.hops[edge.from.note as usize].part;
         let hop = HopFrom {
             previous: edge.from.note,
-            from: edge.from.index,
+            from: edge.from.index(slice.begin),
             to: index,
             kind: edge.kind,
             approximate: edge.approximate,
@@ -144,21 +147,37 @@ impl Search {
     }
 }
 
-/// Every region of the transaction that fills the slice that is torn, each once, by exact data conflicts where these suffice.
+/// How much to find.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effort {
+    /// The first region that exact data conflicts tear; if there is none, all others.
+    FirstObserved,
+    All,
+}
+
+/// Every region of the transaction in the slice that is torn, each once, by exact data conflicts where these suffice.
 pub(crate) fn tears(
     slice: &Slice<'_>,
     thread: ThreadId,
     end: Option<EventIndex>,
     sync_edges: bool,
+    effort: Effort,
 ) -> Result<Vec<Tear>, Error> {
     let everything = if sync_edges { Order::All } else { Order::Data };
     let mut exact = Search::new(thread, Order::ExactData, slice);
     let mut all = Search::new(thread, everything, slice);
-    slice.each(|index, event| {
+    slice.each_until(|index, event| {
         exact.step(index, event, slice);
         all.step(index, event, slice);
+        if effort == Effort::FirstObserved && !exact.found.is_empty() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     })?;
     let mut found = exact.found;
+    if effort == Effort::FirstObserved && !found.is_empty() {
+        all.found.clear();
+    }
     for mut tear in all.found {
         let Some(blamed) = tear.regions.last().map(|region| region.begin) else {
             continue;

@@ -75,7 +75,7 @@ impl Checker<'_> {
                 finding.kind
             );
             ensure!(!observed, "a cycle that blames nobody is observed");
-            self.cycle(interleaving)?;
+            cycle(interleaving)?;
             Ok(Claim {
                 blamed: None,
                 observed,
@@ -214,18 +214,18 @@ impl Checker<'_> {
         let blamed = holding.get(depth).copied();
         blamed.ok_or_else(|| format!("{depth} regions around the blamed one are not there"))
     }
+}
 
-    /// Each transaction leads to the next by an edge.
-    fn cycle(&self, interleaving: &Interleaving) -> Result<(), String> {
-        let n = interleaving.transactions.len();
-        ensure!(n > 1, "a cycle of one");
-        for i in 0..n {
-            let next = (i + 1) % n;
-            let of = |n: u32| interleaving.steps[n as usize - 1].transaction;
-            let leads = (interleaving.edges.iter())
-                .any(|e| of(e.from) == Some(i as u32) && of(e.to) == Some(next as u32));
-            ensure!(leads, "nothing leads from transaction {i} to {next}");
-        }
-        Ok(())
+/// Each transaction leads to the next by an edge.
+fn cycle(interleaving: &Interleaving) -> Result<(), String> {
+    let n = interleaving.transactions.len();
+    ensure!(n > 1, "a cycle of one");
+    for i in 0..n {
+        let next = (i + 1) % n;
+        let of = |n: u32| interleaving.steps[n as usize - 1].transaction;
+        let leads = (interleaving.edges.iter())
+            .any(|e| of(e.from) == Some(i as u32) && of(e.to) == Some(next as u32));
+        ensure!(leads, "nothing leads from transaction {i} to {next}");
     }
+    Ok(())
 }

@@ -86,24 +86,29 @@ pub struct Oracle {
     pub data: Tearing,
 }
 
+/// All conflicts of a trace, by their second event.
+pub fn conflicts(tables: &Tables, events: &[Event]) -> Vec<(usize, usize, Conflict)> {
+    (0..events.len())
+        .flat_map(|j| (0..j).map(move |i| (i, j)))
+        .filter_map(|(i, j)| Some((i, j, conflict(tables, events, i, j)?)))
+        .collect()
+}
+
 impl Oracle {
     pub fn new(tables: &Tables, events: &[Event], sync_edges: bool) -> Self {
+        Self::of(events, &conflicts(tables, events), sync_edges)
+    }
+
+    /// The truth from conflicts that are known already.
+    pub fn of(events: &[Event], conflicts: &[(usize, usize, Conflict)], sync_edges: bool) -> Self {
         let (transactions, transaction_of, regions) = nesting(events);
-        let mut edges = Vec::new();
-        let mut exact = Vec::new();
-        for j in 0..events.len() {
-            for i in 0..j {
-                match conflict(tables, events, i, j) {
-                    Some(Conflict::Data) => {
-                        edges.push((i, j));
-                        exact.push((i, j));
-                    }
-                    Some(Conflict::ApproximateData) => edges.push((i, j)),
-                    Some(Conflict::Sync) if sync_edges => edges.push((i, j)),
-                    _ => {}
-                }
-            }
-        }
+        let pairs = |wanted: &dyn Fn(Conflict) -> bool| -> Vec<(usize, usize)> {
+            (conflicts.iter().filter(|(.., conflict)| wanted(*conflict)))
+                .map(|(i, j, _)| (*i, *j))
+                .collect()
+        };
+        let edges = pairs(&|conflict| sync_edges || conflict != Conflict::Sync);
+        let exact = pairs(&|conflict| conflict == Conflict::Data);
         let graph = Graph::new(&transactions, &transaction_of, &edges);
         Self {
             components: graph.components(),
@@ -333,7 +338,9 @@ impl Graph {
             let component: BTreeSet<usize> = (0..n)
                 .filter(|&b| reachable[a].has(b) && reachable[b].has(a))
                 .collect();
-            component.iter().for_each(|&b| placed.add(b));
+            for &b in &component {
+                placed.add(b);
+            }
             components.push(component);
         }
         components

@@ -60,7 +60,7 @@ impl Kind {
             Self::ThreadLocal => "thread-local",
             Self::GlobalLock => "global lock",
             Self::Overlapping => "16 locks",
-            Self::Torn => "16 locks, torn",
+            Self::Torn => "16 locks torn",
             Self::ReadShared => "read-shared",
             Self::Long => "long",
             Self::Short => "short",
@@ -81,7 +81,7 @@ impl Kind {
         let region = RegionId(noise.below(REGIONS));
         let lock = |lock| Op::Acquire(LockMode::Exclusive, LockId(lock));
         let unlock = |lock| Op::Release(LockMode::Exclusive, LockId(lock));
-        let mut access = |ops: &mut VecDeque<Op>, noise: &mut Noise, first: u32, count: u32| {
+        let access = |ops: &mut VecDeque<Op>, noise: &mut Noise, first: u32, count: u32| {
             let var = VarId(first + noise.below(count));
             ops.push_back(if noise.below(3) == 0 {
                 Op::Write(AccessFlags::PLAIN, var)
