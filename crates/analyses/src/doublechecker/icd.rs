@@ -470,7 +470,7 @@ impl<S: Suspects> Icd<S> {
         match op {
             Op::Acquire(mode, lock) => self.acquire(index, t, mode, lock),
             Op::Release(LockMode::Shared, lock) => {
-                self.touch(index, t, Target::Shared(lock), false)
+                self.touch(index, t, Target::Shared(lock), false);
             }
             Op::Release(LockMode::Exclusive, lock) | Op::Wait(lock) => {
                 self.touch(index, t, Target::Exclusive(lock), true);

@@ -157,6 +157,7 @@ impl DoubleChecker {
                         }
                     }
                     Op::End(_) => *depth = depth.saturating_sub(1),
+                    Op::Enter(_) | Op::Exit(_) => {}
                     _ if *depth == 0 => profile.add_unary(),
                     _ => {}
                 }
