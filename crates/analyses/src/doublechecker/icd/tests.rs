@@ -90,7 +90,7 @@ T1|w(o.f)|-\nT7|w(p.q)|-\nT6|r(p.q)|-\nT5|r(p.q)|-\nT2|r(o.g)|-\nT3|r(o.f)|-\nT4
 ";
 
 #[test]
-fn every_transition_draws_the_edges_of_figure_4() {
+fn every_transition_draws_the_edges_of_figure_4_with_counters_by_thread() {
     let (icd, source) = fed(SEVEN, true);
     let expected = [
         ("T1", "T2"),
