@@ -1,0 +1,31 @@
+//! The trace analyses: events in, findings out.
+//!
+//! Each analysis is a module that carries the paper's name for the algorithm and implements [`Analysis`].
+//! [`run`] feeds any number of them with one pass over a [`Source`](untorn_trace::Source).
+//!
+//! *Invariant.* Analyses know no files, flags or terminals.
+
+pub mod accesses;
+pub mod aerodrome;
+mod analysis;
+pub mod ancestry;
+pub mod assumptions;
+pub mod atomizer;
+pub mod count;
+mod describe;
+pub mod doublechecker;
+pub mod interleaving;
+pub mod lock_sets;
+pub mod locks_held;
+pub mod lockset;
+pub mod stacks;
+mod suspects;
+pub mod symbols;
+pub mod sync_order;
+pub mod transactions;
+pub mod velodrome;
+pub mod views;
+
+pub use analysis::{Analysis, Context, Outcome, run};
+pub use describe::Describe;
+pub use transactions::{Execution, Nesting, Transactions};

@@ -1,0 +1,92 @@
+//! The saved form of findings, `untorn-findings/1`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Finding, Region};
+
+/// The name and version of the saved form; a change that old readers cannot take raises the number.
+pub const SCHEMA: &str = "untorn-findings/1";
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    pub name: String,
+    pub version: String,
+}
+
+/// All that one run of Untorn found.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    pub schema: String,
+    pub tool: Tool,
+    /// What was analyzed, as the user named it.
+    pub inputs: Vec<String>,
+    pub findings: Vec<Finding>,
+    /// Regions that types show atomic.
+    pub proved: Vec<Region>,
+    /// Counts by analysis.
+    pub stats: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Why a saved document cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("not a findings file: {0}")]
+    NotFindings(#[source] serde_json::Error),
+    #[error(
+        "the file ends in the middle (line {line}): it was not written to its end; run the analysis again"
+    )]
+    HalfWritten { line: usize },
+    #[error("the findings are of schema {found}, this version reads {SCHEMA}: update untorn")]
+    OtherSchema { found: String },
+}
+
+impl Document {
+    pub fn new(inputs: Vec<String>) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            tool: Tool {
+                name: "untorn".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            inputs,
+            findings: Vec::new(),
+            proved: Vec::new(),
+            stats: serde_json::Map::new(),
+        }
+    }
+
+    /// The document as text, ending in a newline.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// Reads a saved document, telling a newer one and a half-written one from one that is something else.
+    pub fn from_json(text: &str) -> Result<Self, ReadError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+        }
+        let classify = |error: serde_json::Error| {
+            if error.is_eof() && !text.trim().is_empty() {
+                ReadError::HalfWritten { line: error.line() }
+            } else {
+                ReadError::NotFindings(error)
+            }
+        };
+        let head: Head = serde_json::from_str(text).map_err(classify)?;
+        if head.schema != SCHEMA {
+            return Err(ReadError::OtherSchema { found: head.schema });
+        }
+        serde_json::from_str(text).map_err(classify)
+    }
+}
+
+/// The JSON schema of [`Document`], pretty-printed.
+pub fn schema() -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(&schemars::schema_for!(Document))?;
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,166 @@
+//! A finding: one region, one verdict, and why.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Evidence;
+
+/// What ought to be atomic and is not: a method, a block in it, or the label of a region in a text trace.
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Region {
+    /// The binary name of the class, with dots; absent for a text trace.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub class: Option<String>,
+    /// The method's name, or the label of a region in a text trace.
+    pub method: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub descriptor: Option<String>,
+    /// Which block of the method it is, counted from 1 in the order of the text; absent for the whole method.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub block: Option<u32>,
+    /// Set where the finding is about a field and not about a region, as a race is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub field: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// From 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<u32>,
+}
+
+impl Region {
+    /// A region of a text trace.
+    pub fn labelled(label: impl Into<String>) -> Self {
+        Self {
+            method: label.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether both name the same piece of program, wherever its text has moved to.
+    pub fn same_as(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+
+    pub(crate) fn identity(&self) -> (Option<&str>, &str, Option<&str>, Option<u32>, Option<&str>) {
+        (
+            self.class.as_deref(),
+            &self.method,
+            self.descriptor.as_deref(),
+            self.block,
+            self.field.as_deref(),
+        )
+    }
+
+    /// `Account.deposit`, with the class's simple name, for headlines.
+    pub fn short_name(&self) -> String {
+        let simple = |class: &str| class.rsplit('.').next().unwrap_or(class).to_owned();
+        let mut name = match &self.class {
+            Some(class) if self.method.is_empty() => simple(class),
+            Some(class) => format!("{}.{}", simple(class), self.method),
+            None => self.method.clone(),
+        };
+        if let Some(field) = &self.field {
+            if !name.is_empty() {
+                name.push('.');
+            }
+            name.push_str(field);
+        }
+        if let Some(block) = self.block {
+            name.push_str(&format!(" block {block}"));
+        }
+        name
+    }
+}
+
+/// How strong a claim is; `proved` regions are listed apart in the document.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Some analysis holds that the region can be torn.
+    Suspected,
+    /// A recorded run shows the region torn by data conflicts alone; never wrong.
+    Observed,
+}
+
+/// What kind of finding it is; the strongest where several were merged.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Another thread was seen between two parts of the region.
+    Torn,
+    /// A cycle in which no region is torn by itself; all are named.
+    Cycle,
+    /// The region is ordered only by its own fork and join of another thread.
+    ForkJoin,
+    /// The steps of the region do not reduce to one.
+    Reduction,
+    /// The region's critical sections divide what another thread treats as one.
+    ViewInconsistency,
+    /// The method's critical sections divide what another method's lock treats as one; found without a run.
+    MethodInconsistency,
+    /// The types do not show the region atomic.
+    Untypable,
+    /// A field without a lock that all its accesses hold.
+    Race,
+}
+
+/// What was found about one region.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    pub region: Region,
+    pub verdict: Verdict,
+    /// The other regions of a cycle that blames nobody.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub group: Vec<Region>,
+    /// Who says so.
+    pub analyses: Vec<String>,
+    pub kind: Kind,
+    /// One sentence for a person.
+    pub message: String,
+    pub evidence: Evidence,
+    /// How often it was seen.
+    pub occurrences: u64,
+    /// The same for the same defect in another run, or after lines have moved.
+    pub fingerprint: String,
+}
+
+impl Finding {
+    /// A finding of one analysis, seen once, with its fingerprint.
+    pub fn new(
+        analysis: &str,
+        kind: Kind,
+        verdict: Verdict,
+        region: Region,
+        message: String,
+        evidence: Evidence,
+    ) -> Self {
+        let fingerprint = crate::fingerprint(&region, &[]);
+        Self {
+            region,
+            verdict,
+            group: Vec::new(),
+            analyses: vec![analysis.to_owned()],
+            kind,
+            message,
+            evidence,
+            occurrences: 1,
+            fingerprint,
+        }
+    }
+
+    /// Names the other regions of a cycle that blames nobody.
+    pub fn with_group(mut self, mut group: Vec<Region>) -> Self {
+        group.sort();
+        group.dedup();
+        self.fingerprint = crate::fingerprint(&self.region, &group);
+        self.group = group;
+        self
+    }
+}

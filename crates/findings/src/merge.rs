@@ -1,0 +1,132 @@
+//! Unites what several analyses say of one region, so that a report names each region once.
+
+use std::collections::HashMap;
+
+use crate::{Evidence, Finding};
+
+/// How many pieces of evidence of one sort are kept for a region: more help nobody.
+const KEPT: usize = 5;
+
+/// One finding per region (per group for a cycle that blames nobody), ranked.
+///
+/// Ranked: observed first, then by how many analyses agree, then by name.
+/// A finding with a stronger verdict gives the merged one its kind and message.
+pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: Vec<Finding> = Vec::new();
+    let mut by_fingerprint: HashMap<String, usize> = HashMap::new();
+    for finding in findings {
+        match by_fingerprint.get(&finding.fingerprint) {
+            Some(&at) => unite(&mut merged[at], finding),
+            None => {
+                by_fingerprint.insert(finding.fingerprint.clone(), merged.len());
+                merged.push(finding);
+            }
+        }
+    }
+    merged.sort_by(|a, b| {
+        (b.verdict, b.analyses.len())
+            .cmp(&(a.verdict, a.analyses.len()))
+            .then_with(|| a.region.cmp(&b.region))
+            .then_with(|| a.group.cmp(&b.group))
+    });
+    merged
+}
+
+fn unite(into: &mut Finding, from: Finding) {
+    // Two executions that one analysis saw add up; two analyses that saw the same execution do not.
+    if from
+        .analyses
+        .iter()
+        .all(|name| into.analyses.contains(name))
+    {
+        into.occurrences += from.occurrences;
+    } else {
+        into.occurrences = into.occurrences.max(from.occurrences);
+    }
+    let stronger =
+        (from.verdict, std::cmp::Reverse(from.kind)) > (into.verdict, std::cmp::Reverse(into.kind));
+    if stronger {
+        into.kind = from.kind;
+        into.message = from.message;
+        into.region.clone_from(&from.region);
+    }
+    into.verdict = into.verdict.max(from.verdict);
+    for analysis in from.analyses {
+        if !into.analyses.contains(&analysis) {
+            into.analyses.push(analysis);
+        }
+    }
+    into.analyses.sort();
+    unite_evidence(&mut into.evidence, from.evidence);
+}
+
+fn unite_evidence(into: &mut Evidence, from: Evidence) {
+    fn add<T: PartialEq>(into: &mut Vec<T>, from: Vec<T>) {
+        for item in from {
+            if into.len() < KEPT && !into.contains(&item) {
+                into.push(item);
+            }
+        }
+    }
+    add(&mut into.interleavings, from.interleavings);
+    add(&mut into.reductions, from.reductions);
+    add(&mut into.views, from.views);
+    add(&mut into.races, from.races);
+    add(&mut into.method_views, from.method_views);
+    add(&mut into.typings, from.typings);
+    for region in from.enclosing {
+        if !into.enclosing.contains(&region) {
+            into.enclosing.push(region);
+        }
+    }
+    for note in from.notes {
+        if !into.notes.contains(&note) {
+            into.notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Evidence, Finding, Kind, Region, Verdict, merge};
+
+    fn finding(analysis: &str, kind: Kind, verdict: Verdict, label: &str) -> Finding {
+        let message = format!("{analysis} on {label}");
+        Finding::new(
+            analysis,
+            kind,
+            verdict,
+            Region::labelled(label),
+            message,
+            Evidence::default(),
+        )
+    }
+
+    #[test]
+    fn a_region_appears_once_with_the_strongest_word() {
+        let merged = merge(vec![
+            finding("atomizer", Kind::Reduction, Verdict::Suspected, "a"),
+            finding("atomizer", Kind::Reduction, Verdict::Suspected, "b"),
+            finding("velodrome", Kind::Torn, Verdict::Observed, "a"),
+            finding("velodrome", Kind::Torn, Verdict::Observed, "a"),
+        ]);
+        assert_eq!(merged.len(), 2);
+        assert_eq!(merged[0].region.method, "a");
+        assert_eq!(merged[0].verdict, Verdict::Observed);
+        assert_eq!(merged[0].kind, Kind::Torn);
+        assert_eq!(merged[0].message, "velodrome on a");
+        assert_eq!(merged[0].analyses, ["atomizer", "velodrome"]);
+        assert_eq!(merged[0].occurrences, 2);
+        assert_eq!(merged[1].verdict, Verdict::Suspected);
+    }
+
+    #[test]
+    fn a_group_is_one_finding_whoever_is_named_first() {
+        let (a, b) = (Region::labelled("a"), Region::labelled("b"));
+        let cycle = |first: &Region, other: &Region| {
+            finding("velodrome", Kind::Cycle, Verdict::Suspected, &first.method)
+                .with_group(vec![other.clone()])
+        };
+        assert_eq!(merge(vec![cycle(&a, &b), cycle(&b, &a)]).len(), 1);
+    }
+}

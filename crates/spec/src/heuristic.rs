@@ -1,0 +1,95 @@
+//! Rules of thumb for what ought to be atomic when nobody has said so.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ClassFacts, MethodFacts};
+
+/// A rule of thumb.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Heuristic {
+    /// Synchronized methods and blocks, and exported methods of classes that expect several threads;
+    /// not thread entries, and not methods that themselves wait, notify, sleep, park, join or await.
+    #[default]
+    Auto,
+    /// Every method but thread entries and those that interrupt themselves (DoubleChecker's starting point).
+    AllMethods,
+    /// Exported methods, and synchronized methods and blocks (Atomizer's).
+    #[serde(rename = "export+synch")]
+    ExportSynch,
+    /// Synchronized methods and blocks (Atomizer's narrower one).
+    Synch,
+    /// Only what is annotated: `@Atomic` methods, and the exported methods of `@Atomic` and `@ThreadSafe` classes.
+    Annotated,
+    /// Nothing: only what is included by pattern.
+    None,
+}
+
+impl Heuristic {
+    /// Its name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::AllMethods => "all-methods",
+            Self::ExportSynch => "export+synch",
+            Self::Synch => "synch",
+            Self::Annotated => "annotated",
+            Self::None => "none",
+        }
+    }
+
+    /// Whether the heuristic proposes this method.
+    pub fn proposes_method(self, class: &ClassFacts, method: &MethodFacts) -> bool {
+        if !method.has_code || method.is_initializer() || is(&method.annotations, "NotAtomic") {
+            return false;
+        }
+        if is(&method.annotations, "Atomic") {
+            return self != Self::None;
+        }
+        let entry = class.is_thread_entry(method);
+        match self {
+            Self::Auto => {
+                !entry
+                    && !method.interrupts
+                    && (method.is_synchronized || (method.is_exported() && class.expects_threads()))
+            }
+            Self::AllMethods => !entry && !method.interrupts && !method.is_suspend(),
+            Self::ExportSynch => !entry && (method.is_exported() || method.is_synchronized),
+            Self::Synch => method.is_synchronized,
+            Self::Annotated => {
+                method.is_exported()
+                    && !entry
+                    && (is(&class.annotations, "ThreadSafe") || is(&class.annotations, "Atomic"))
+            }
+            Self::None => false,
+        }
+    }
+
+    /// Whether the heuristic proposes the blocks of this method.
+    pub fn proposes_blocks(self, method: &MethodFacts) -> bool {
+        match self {
+            // A block around a wait is a guarded wait: it lets others in on purpose.
+            Self::Auto => !method.interrupts,
+            Self::ExportSynch | Self::Synch => true,
+            Self::AllMethods | Self::Annotated | Self::None => false,
+        }
+    }
+}
+
+fn is(annotations: &[String], name: &str) -> bool {
+    annotations.iter().any(|annotation| annotation == name)
+}

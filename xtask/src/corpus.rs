@@ -1,0 +1,126 @@
+//! `cargo xtask corpus`: programs that nobody here wrote, by pinned coordinates, for tests and measurements.
+//!
+//! The jars themselves are never in the repository: they are fetched into the build folder and checked against their pins.
+
+mod checksum;
+mod fetch;
+mod list;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::error::Error;
+use crate::process::{self, shown};
+use crate::setup::Setup;
+use crate::workspace::Workspace;
+use list::{Jar, List};
+
+/// Fetches pinned jars and runs checks over them.
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask corpus fetch h2 caffeine")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Say which jars are pinned
+    List,
+    /// Fetch jars with what they need, and print their paths, one a line
+    Fetch {
+        /// Which ones; all without a name
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Fetch one jar if it is missing, and print its path
+    Path {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Print a class path: the jar and all that it needs
+        #[arg(long)]
+        class_path: bool,
+    },
+    /// Read and write back every class of the jars and of the JDKs found, and compare the bytes
+    Roundtrip {
+        /// Which jars; all of them and the JDKs without a name
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+}
+
+pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Error> {
+    let list = List::of(workspace)?;
+    match &arguments.action {
+        Action::List => {
+            for jar in list.select(&[])? {
+                println!(
+                    "{:<20} {}{}",
+                    jar.name,
+                    jar.artifact,
+                    if list.in_slice(jar) { "  (tests)" } else { "" }
+                );
+            }
+        }
+        Action::Fetch { names } => {
+            for path in fetched(&list.select(names)?, &mut Setup::prepare()?, workspace)? {
+                println!("{}", path.display());
+            }
+        }
+        Action::Path { name, class_path } => {
+            let jars = list.select(std::slice::from_ref(name))?;
+            // The named jar stands first, what it needs behind it.
+            let wanted = if *class_path { &jars[..] } else { &jars[..1] };
+            let paths = fetched(wanted, &mut Setup::prepare()?, workspace)?;
+            let shown: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+            println!("{}", shown.join(if cfg!(windows) { ";" } else { ":" }));
+        }
+        Action::Roundtrip { names } => roundtrip(names, &list, workspace)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Fetches the few jars that tests use, and returns the folder they are in.
+pub fn fetch_slice(setup: &mut Setup, workspace: &Workspace) -> Result<PathBuf, Error> {
+    let list = List::of(workspace)?;
+    let jars = list.slice()?;
+    fetched(&jars, setup, workspace)?;
+    let folder = fetch::folder(workspace);
+    eprintln!("{} pinned jars for tests: {}", jars.len(), folder.display());
+    Ok(folder)
+}
+
+fn fetched(jars: &[&Jar], setup: &mut Setup, workspace: &Workspace) -> Result<Vec<PathBuf>, Error> {
+    fetch::fetch(jars, &fetch::folder(workspace), |jars, into, attempt| {
+        let maven = setup.maven()?;
+        fetch::with_maven(&maven, setup, jars, into, attempt)
+    })
+}
+
+fn roundtrip(names: &[String], list: &List, workspace: &Workspace) -> Result<(), Error> {
+    if !workspace.has_example("classfile", "roundtrip") {
+        return Err(Error::Absent {
+            what: "crates/classfile/examples/roundtrip.rs",
+            needed_for: "it reads class files and writes them back",
+        });
+    }
+    let mut setup = Setup::prepare()?;
+    let mut inputs = fetched(&list.select(names)?, &mut setup, workspace)?;
+    if names.is_empty() {
+        inputs.extend(setup.jdk_homes().map(|home| home.join("lib/modules")));
+    }
+    let mut command = process::cargo(&[
+        "run",
+        "--release",
+        "--package",
+        "untorn-classfile",
+        "--example",
+        "roundtrip",
+        "--",
+    ]);
+    command.args(&inputs);
+    eprintln!("$ {}", shown(&command));
+    process::run(setup.tell(&mut command))
+}
