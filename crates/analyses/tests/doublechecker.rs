@@ -30,6 +30,7 @@ fn analyze(analysis: &mut dyn Analysis, source: &VecSource) -> Outcome {
     loop {
         let kinds = source.fill(&mut events).unwrap();
         let context = Context {
+            source: None,
             tables: source.tables(),
             replay: Source::replay(&source),
         };

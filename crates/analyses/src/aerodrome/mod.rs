@@ -506,6 +506,7 @@ mod tests {
                 kinds,
             };
             let context = Context {
+                source: None,
                 tables: source.tables(),
                 replay: None,
             };
