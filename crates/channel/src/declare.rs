@@ -349,8 +349,11 @@ mod tests {
                     source_file
                 }
             ),
-            (any::<u32>(), any::<u32>(), text)
-                .prop_map(|(id, class, name)| Declaration::Field { id, class, name }),
+            (any::<u32>(), any::<u32>(), text).prop_map(|(id, class, name)| Declaration::Field {
+                id,
+                class,
+                name
+            }),
             (any::<u32>(), any::<u32>(), text, text).prop_map(|(id, class, name, descriptor)| {
                 Declaration::Method {
                     id,

@@ -78,9 +78,7 @@ pub struct Entry {
 #[inline]
 pub fn entry(memory: &SharedMemory, segment: u32) -> Entry {
     let at = SharedMemory::entry_at(segment);
-    let state = memory
-        .u32(at + layout::ENTRY_STATE)
-        .load(Ordering::Acquire);
+    let state = memory.u32(at + layout::ENTRY_STATE).load(Ordering::Acquire);
     Entry {
         state,
         thread: memory

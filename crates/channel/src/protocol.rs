@@ -203,7 +203,7 @@ impl ReaderEnd {
     }
 
     /// The next message; `None` when the agent is gone.
-    pub fn next(&mut self) -> Result<Option<Message>, Error> {
+    pub fn listen(&mut self) -> Result<Option<Message>, Error> {
         match receive(&mut self.stream)? {
             None => Ok(None),
             Some((DECLARE, payload)) => {
@@ -218,7 +218,7 @@ impl ReaderEnd {
         }
     }
 
-    /// A second handle, with which the connection can be ended while a thread waits in [`ReaderEnd::next`].
+    /// A second handle, with which the connection can be ended while a thread waits in [`ReaderEnd::listen`].
     pub fn hang_up_handle(&self) -> io::Result<HangUp> {
         Ok(HangUp {
             stream: self.stream.try_clone()?,

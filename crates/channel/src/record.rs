@@ -97,28 +97,63 @@ pub const OPERATIONS: [(&str, u64); 22] = [
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Record {
     /// A read, write or update; which one, and of what, the site tells.
-    Access { site: u32, object: u64 },
+    Access {
+        site: u32,
+        object: u64,
+    },
     /// Everything that thread wrote before that position precedes what follows here.
-    Edge { thread: u32, position: u64 },
-    Lock { op: LockOp, site: u32, lock: u64 },
-    Fork { thread: u32 },
-    Join { thread: u32 },
-    Begin { region: u32 },
-    End { region: u32 },
-    Enter { method: u32 },
-    Exit { method: u32 },
+    Edge {
+        thread: u32,
+        position: u64,
+    },
+    Lock {
+        op: LockOp,
+        site: u32,
+        lock: u64,
+    },
+    Fork {
+        thread: u32,
+    },
+    Join {
+        thread: u32,
+    },
+    Begin {
+        region: u32,
+    },
+    End {
+        region: u32,
+    },
+    Enter {
+        method: u32,
+    },
+    Exit {
+        method: u32,
+    },
     /// The next access is to this array element.
-    Element { index: u32 },
+    Element {
+        index: u32,
+    },
     /// The next access is to what the collection holds under this key.
-    Key { key: u64 },
+    Key {
+        key: u64,
+    },
     /// The next access overlapped another, so its place in the order is a guess.
     Approximate,
     /// A lock is used for the first time; its class is one that the runtime named.
-    NewLock { lock: u64, class: u32 },
+    NewLock {
+        lock: u64,
+        class: u32,
+    },
     /// The same for a class object: the class is itself.
-    NewClassLock { lock: u64, class: u32 },
+    NewClassLock {
+        lock: u64,
+        class: u32,
+    },
     /// An array or collection is accessed for the first time.
-    NewObject { object: u64, class: u32 },
+    NewObject {
+        object: u64,
+        class: u32,
+    },
 }
 
 impl Record {
@@ -131,9 +166,7 @@ impl Record {
             (high as u64 & low(high_bits)) << value_bits | value & low(value_bits)
         }
         match self {
-            Self::Access { site, object } => {
-                ACCESS | pair(site, SITE_BITS, object, OBJECT_BITS)
-            }
+            Self::Access { site, object } => ACCESS | pair(site, SITE_BITS, object, OBJECT_BITS),
             Self::Edge { thread, position } => {
                 op(EDGE, pair(thread, THREAD_BITS, position, POSITION_BITS))
             }
@@ -149,9 +182,7 @@ impl Record {
             Self::Element { index } => op(ELEMENT, index as u64),
             Self::Key { key } => op(KEY, key),
             Self::Approximate => op(APPROXIMATE, 1),
-            Self::NewLock { lock, class } => {
-                op(NEW_LOCK, pair(class, SITE_BITS, lock, LOCK_BITS))
-            }
+            Self::NewLock { lock, class } => op(NEW_LOCK, pair(class, SITE_BITS, lock, LOCK_BITS)),
             Self::NewClassLock { lock, class } => {
                 op(NEW_CLASS_LOCK, pair(class, SITE_BITS, lock, LOCK_BITS))
             }

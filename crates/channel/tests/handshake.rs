@@ -34,15 +34,15 @@ fn memory_and_declarations_arrive() {
     let memory = SharedMemory::create(4).unwrap();
     pool::grow(&memory, 0, 1).unwrap();
     end.welcome(&config, &memory).unwrap();
-    let Some(Message::Declare(all)) = end.next().unwrap() else {
+    let Some(Message::Declare(all)) = end.listen().unwrap() else {
         panic!("no declarations");
     };
     assert_eq!(all.len(), 1);
-    let Some(Message::Goodbye(counts)) = end.next().unwrap() else {
+    let Some(Message::Goodbye(counts)) = end.listen().unwrap() else {
         panic!("no goodbye");
     };
     assert_eq!(counts["classes"], 3);
-    assert_eq!(end.next().unwrap(), None);
+    assert_eq!(end.listen().unwrap(), None);
     agent.join().unwrap();
     // What the agent did to its mapping, it did to ours.
     assert_eq!(memory.state(), layout::STOPPED);

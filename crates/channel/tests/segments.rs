@@ -60,7 +60,9 @@ fn many_writers_through_few_segments_lose_nothing() {
             })
         })
         .collect();
-    let streams = drain(&memory, 8, || writers.iter().all(thread::JoinHandle::is_finished));
+    let streams = drain(&memory, 8, || {
+        writers.iter().all(thread::JoinHandle::is_finished)
+    });
     for thread in 0..THREADS {
         let expected: Vec<u64> = (1..=RECORDS).map(|i| i << 8 | thread as u64).collect();
         assert!(streams[&thread] == expected, "stream of {thread} differs");

@@ -66,13 +66,8 @@ pub(super) fn receive(stream: &UnixStream) -> io::Result<OwnedFd> {
     message.msg_controllen = control.0.len() as _;
     loop {
         // SAFETY: the message points to live buffers with their true sizes.
-        let received = unsafe {
-            libc::recvmsg(
-                stream.as_raw_fd(),
-                &raw mut message,
-                libc::MSG_CMSG_CLOEXEC,
-            )
-        };
+        let received =
+            unsafe { libc::recvmsg(stream.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
         match received {
             1 => break,
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -44,7 +44,7 @@ public final class UntornThread {
 
     // ---- the process ----------------------------------------------------------------------------------------------
 
-    private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untorn");
+    private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
     private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
 

@@ -1,0 +1,23 @@
+//! Editing class files: see [`ClassEditor`] and [`MethodEditor`].
+
+mod body;
+mod class;
+mod error;
+mod flatten;
+mod infer;
+mod layout;
+mod method;
+mod pool;
+mod simulate;
+mod snippet;
+mod state;
+mod transfer;
+mod unchanged;
+
+pub use class::ClassEditor;
+pub use error::EditError;
+pub use method::{MethodEditor, States};
+pub use pool::Pool;
+pub use snippet::{Label, Snippet};
+pub use state::State;
+pub use unchanged::rewrite_unchanged;
