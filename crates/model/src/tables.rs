@@ -260,6 +260,20 @@ impl Tables {
             .map_or("", |class| self.text(class.name))
     }
 
+    /// `Class.method(descriptor)`; for a text trace its token.
+    pub fn method_name(&self, id: MethodId) -> String {
+        let Some(method) = self.methods.get(id) else {
+            return format!("{id:?}");
+        };
+        let class = self.class_name(method.class);
+        let dot = if class.is_empty() { "" } else { "." };
+        format!(
+            "{class}{dot}{}{}",
+            self.text(method.name),
+            self.text(method.descriptor)
+        )
+    }
+
     /// `Class.field` without the object; the whole token of a text trace.
     pub fn field_name(&self, id: FieldId) -> String {
         match self.fields.get(id) {

@@ -4,7 +4,21 @@
 //! A [`Replay`] reads a stretch of the order again, so that analyses need no copies of what they may want to look at later.
 
 mod error;
+pub mod exercise;
+pub mod generate;
+pub mod info;
+mod memory;
+mod open;
 mod source;
+mod spool;
+pub mod text;
+pub mod utr;
+pub mod wellformed;
 
-pub use error::{Error, Note};
+pub use error::{Error, Note, Place};
+pub use memory::VecSource;
+pub use open::{Compression, OpenOptions, open, open_stdin};
 pub use source::{Batch, Progress, Replay, Source};
+pub use spool::spool;
+pub use text::{TextOptions, TextSource, TextWriter};
+pub use utr::{Edge, OrderedWriter, StreamWriter, UtrOptions, UtrSource};

@@ -39,6 +39,7 @@ pub struct Progress {
 /// A stream of well-formed events in a total order.
 ///
 /// Whatever a source yields has been checked: regions nest, locks are released by their holders, a joined thread is silent, and re-entrant lock operations carry their own kind.
+/// An end carries the region of its begin, or none ([`untorn_model::RegionId::ANONYMOUS`]) where the recording leaves it out: it closes the innermost region in any case.
 /// At the end of a trace regions may still be open; who judges a trace closes them there.
 pub trait Source {
     /// What the ids stand for; grows as the stream is read, and covers every event yielded so far.
@@ -51,6 +52,13 @@ pub trait Source {
 
     /// Random access to what was yielded before, where the source has it.
     fn replay(&self) -> Option<&dyn Replay>;
+
+    /// The line of a text trace that an event stands on, from 1; it names regions that have no name (`T1@12`).
+    ///
+    /// Every other source counts its events as lines.
+    fn line_of(&self, index: EventIndex) -> u64 {
+        index.0 + 1
+    }
 
     fn progress(&self) -> Progress;
 

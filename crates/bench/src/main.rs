@@ -1,0 +1,36 @@
+//! Benchmarks: `cargo run --release -p untorn-bench -- trace`.
+//!
+//! Each is a module that measures one part beside a plain yardstick in the same run, and prints the ratio: absolute numbers differ between machines, ratios hardly.
+
+mod clock;
+mod trace;
+
+use std::process::ExitCode;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Every benchmark by name.
+const BENCHMARKS: [(&str, fn() -> Outcome); 1] = [("trace", trace::run)];
+
+fn main() -> ExitCode {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let unknown = asked
+        .iter()
+        .find(|name| BENCHMARKS.iter().all(|(known, _)| known != name));
+    if let Some(name) = unknown {
+        let known: Vec<&str> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
+        eprintln!("no benchmark `{name}`; there are: {}", known.join(", "));
+        return ExitCode::from(2);
+    }
+    for (name, run) in BENCHMARKS {
+        if !asked.is_empty() && !asked.iter().any(|one| one == name) {
+            continue;
+        }
+        println!("{name}");
+        if let Err(error) = run() {
+            eprintln!("{name}: {error}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,7 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Err(broken) = untorn_trace::exercise::text(bytes) {
+        panic!("{broken}");
+    }
+});
