@@ -2,15 +2,18 @@
 //!
 //! Each is a module that measures one part beside a plain yardstick in the same run, and prints the ratio: absolute numbers differ between machines, ratios hardly.
 
+mod analyses;
 mod clock;
 mod trace;
 
 use std::process::ExitCode;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
+type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, fn() -> Outcome); 1] = [("trace", trace::run)];
+const BENCHMARKS: [(&str, Benchmark); 2] =
+    [("trace", trace::run), ("analyses", analyses::run)];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

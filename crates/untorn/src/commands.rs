@@ -1,0 +1,6 @@
+//! One module per command of the command line.
+
+pub mod analyze;
+pub mod generate;
+pub mod profile;
+pub mod trace;
