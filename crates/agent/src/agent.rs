@@ -88,8 +88,10 @@ fn program() -> String {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let words: Vec<String> = bytes
         .split(|&b| b == 0)
-        .filter(|word| !word.is_empty())
         .map(|word| String::from_utf8_lossy(word).into_owned())
+        // What `untorn run` added itself.
+        .filter(|word| !word.is_empty() && !word.starts_with("-agentpath:"))
+        .filter(|word| word != "-XX:-DontCompileHugeMethods")
         .collect();
     words.get(1..).unwrap_or_default().join(" ")
 }
