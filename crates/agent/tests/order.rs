@@ -174,3 +174,21 @@ fn virtual_threads_keep_their_own_state() {
         stress(jdk, &[], 50, 500, 5, 20, "virtual");
     }
 }
+
+/// UNTORN_STARTS says how often; 200 are worth a coffee.
+#[test]
+fn short_runs_start_and_end_without_losing_an_event() {
+    let starts = std::env::var("UNTORN_STARTS").map_or(6, |text| text.parse().unwrap());
+    let jdks = jdks();
+    for i in 0..starts {
+        stress(
+            &jdks[i % jdks.len()],
+            &[],
+            2 + i % 3,
+            100,
+            4,
+            30,
+            "platform",
+        );
+    }
+}
