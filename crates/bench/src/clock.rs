@@ -17,7 +17,8 @@ pub fn best_of<T, E>(runs: usize, mut work: impl FnMut() -> Result<T, E>) -> Res
         let (wall, cpu) = (Instant::now(), on_processor());
         let value = work()?;
         let wall = wall.elapsed();
-        let cpu = (on_processor().zip(cpu)).map_or(wall, |(after, before)| after - before);
+        let cpu =
+            (on_processor().zip(cpu)).map_or(wall, |(after, before)| after.saturating_sub(before));
         Ok((Times { wall, cpu }, value))
     };
     let (mut best, mut value) = once()?;

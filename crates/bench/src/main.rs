@@ -8,9 +8,10 @@ mod trace;
 use std::process::ExitCode;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
+type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, fn() -> Outcome); 1] = [("trace", trace::run)];
+const BENCHMARKS: [(&str, Benchmark); 1] = [("trace", trace::run)];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

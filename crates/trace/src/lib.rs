@@ -1,6 +1,7 @@
 //! Traces: streams of events in a total order, from files and back.
 //!
 //! A [`Source`] yields events batch by batch; it does not matter to its reader whether they come from a text trace, a `.utr` file or a live run.
+//! [`open`] tells what a file is; [`text`] and [`utr`] read and write the two formats; [`wellformed`] checks what every reader yields; [`generate`] makes random traces for tests.
 //! A [`Replay`] reads a stretch of the order again, so that analyses need no copies of what they may want to look at later.
 
 mod error;

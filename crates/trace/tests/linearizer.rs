@@ -7,11 +7,11 @@ use untorn_model::{AccessFlags, Event, EventIndex, Op, SiteId, Tables, Thread, T
 use untorn_trace::generate::{Shape, random_trace, trace_of};
 use untorn_trace::{Edge, Error, Note, Source, StreamWriter, UtrOptions, UtrSource};
 
-/// Streams with edges: `streams[t]` events of thread t, told apart by their sites.
+/// Streams with edges: `by_thread[t]` are the events of thread t, told apart by their sites.
 #[derive(Clone, Debug)]
 struct Streams {
     tables: Tables,
-    streams: Vec<Vec<Event>>,
+    by_thread: Vec<Vec<Event>>,
     edges: Vec<Edge>,
 }
 
@@ -32,12 +32,12 @@ impl Streams {
             site: SiteId((i % 12) as u32),
             op: Op::Write(AccessFlags::PLAIN, VarId((i % 4) as u32)),
         };
-        let streams = (lens.iter().enumerate())
+        let by_thread = (lens.iter().enumerate())
             .map(|(t, &len)| (0..len).map(|i| event(t, i)).collect())
             .collect();
         Self {
             tables,
-            streams,
+            by_thread,
             edges,
         }
     }
@@ -52,9 +52,9 @@ impl Streams {
         for edge in &self.edges {
             writer.edge(*edge).unwrap();
         }
-        let mut at = vec![0; self.streams.len()];
-        while (0..at.len()).any(|t| at[t] < self.streams[t].len()) {
-            for (t, stream) in self.streams.iter().enumerate() {
+        let mut at = vec![0; self.by_thread.len()];
+        while (0..at.len()).any(|t| at[t] < self.by_thread[t].len()) {
+            for (t, stream) in self.by_thread.iter().enumerate() {
                 // Threads advance at different paces.
                 let end = stream.len().min(at[t] + 1 + (round * (t + 1)) % 7);
                 writer.append(&self.tables, &stream[at[t]..end]).unwrap();
@@ -67,7 +67,7 @@ impl Streams {
         // Every round ends at a chunk boundary; find them by counting events.
         let mut lens = Vec::new();
         let mut offset = 16;
-        let mut seen = vec![0u64; self.streams.len()];
+        let mut seen = vec![0u64; self.by_thread.len()];
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         while offset < bytes.len() {
             if bytes[offset + 4] == 2 {
@@ -85,10 +85,13 @@ impl Streams {
     }
 
     fn check_order(&self, order: &[Event]) {
-        let mut passed = vec![0u64; self.streams.len()];
+        let mut passed = vec![0u64; self.by_thread.len()];
         for event in order {
             let t = event.thread.index();
-            assert_eq!(*event, self.streams[t][passed[t] as usize], "program order");
+            assert_eq!(
+                *event, self.by_thread[t][passed[t] as usize],
+                "program order"
+            );
             for edge in &self.edges {
                 if edge.to == event.thread && edge.before <= passed[t] {
                     assert!(passed[edge.from.index()] >= edge.passed, "{edge:?}");
@@ -177,7 +180,7 @@ proptest! {
     ) {
         let (bytes, _) = streams.write(round);
         let (source, order) = read(&bytes).unwrap();
-        let all: usize = streams.streams.iter().map(Vec::len).sum();
+        let all: usize = streams.by_thread.iter().map(Vec::len).sum();
         prop_assert_eq!(order.len(), all);
         prop_assert_eq!(source.notes(), []);
         streams.check_order(&order);
@@ -237,20 +240,20 @@ proptest! {
     ) {
         let (tables, events) = trace_of(&Shape::full(), &steps);
         let threads = tables.threads.len();
-        let mut streams = Streams { tables, streams: vec![Vec::new(); threads], edges: Vec::new() };
+        let mut streams = Streams { tables, by_thread: vec![Vec::new(); threads], edges: Vec::new() };
         for event in &events {
             let to = event.thread.index();
-            let before = streams.streams[to].len() as u64;
+            let before = streams.by_thread[to].len() as u64;
             // Synchronization and first events come after everything before them.
             if event.op.access().is_none() || before == 0 {
                 for from in (0..threads).filter(|&from| from != to) {
-                    let passed = streams.streams[from].len() as u64;
+                    let passed = streams.by_thread[from].len() as u64;
                     if passed > 0 {
                         streams.edges.push(edge((from as u32, passed), (to as u32, before)));
                     }
                 }
             }
-            streams.streams[to].push(*event);
+            streams.by_thread[to].push(*event);
         }
         // A joined or forked thread comes after, which no edge above says of plain accesses: they follow their thread's first event.
         let (_, order) = read(&streams.write(round).0).unwrap();
@@ -293,7 +296,9 @@ fn an_edge_from_an_event_that_never_was_is_an_error_in_a_whole_file() {
 fn an_edge_to_a_written_event_is_refused() {
     let streams = Streams::of_accesses(&[2, 2], Vec::new());
     let mut writer = StreamWriter::new("t.utr", Vec::new(), UtrOptions::default()).unwrap();
-    writer.append(&streams.tables, &streams.streams[1]).unwrap();
+    writer
+        .append(&streams.tables, &streams.by_thread[1])
+        .unwrap();
     assert_eq!(writer.position(ThreadId(1)), 2);
     writer.edge(edge((0, 1), (1, 1))).unwrap_err();
     writer.edge(edge((0, 1), (1, 2))).unwrap();
@@ -317,7 +322,7 @@ fn long_streams_are_merged_and_replayed_across_checkpoints() {
     for edge in &streams.edges {
         writer.edge(*edge).unwrap();
     }
-    for (a, b) in (streams.streams[0].chunks(700)).zip(streams.streams[1].chunks(700)) {
+    for (a, b) in (streams.by_thread[0].chunks(700)).zip(streams.by_thread[1].chunks(700)) {
         writer.append(&streams.tables, a).unwrap();
         writer.append(&streams.tables, b).unwrap();
     }

@@ -1,6 +1,7 @@
 //! A transformation that uses everything the editor offers, everywhere it can.
 
 use untorn_classfile::edit::{Pool, States};
+use untorn_classfile::insn::Form;
 use untorn_classfile::read::{Access, FieldType, VType};
 use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, MethodEditor, Op, PoolIndex};
 
@@ -98,10 +99,12 @@ fn plan(
                     Op::Putfield => Some(slots),
                     _ => None,
                 };
-                let Some(receiver_below) = seen_receiver(&mut states, index, below)? else {
+                if !is_visible(&mut states, index, below)? {
                     continue;
-                };
-                Site::Field { receiver_below }
+                }
+                Site::Field {
+                    receiver_below: below,
+                }
             }
             Insn::Plain(Op::Monitorenter) => Site::Lock,
             Insn::Plain(Op::Monitorexit) => Site::Unlock,
@@ -119,22 +122,21 @@ fn plan(
     Ok(sites)
 }
 
-/// `Some(None)` for a static access, `None` if the receiver is not constructed yet or unreachable.
-fn seen_receiver(
+/// Whether control reaches an access and its receiver, if it has one, is constructed.
+fn is_visible(
     states: &mut States<'_, '_, '_>,
     index: usize,
     below: Option<u16>,
-) -> Result<Option<Option<u16>>, EditError> {
+) -> Result<bool, EditError> {
     let Some(state) = states.at(index)? else {
-        return Ok(None);
+        return Ok(false);
     };
-    let Some(below) = below else {
-        return Ok(Some(None));
-    };
-    Ok(match state.peek(below as usize) {
-        Some(VType::Object(_) | VType::Null) => Some(Some(below)),
-        _ => None,
-    })
+    Ok(below.is_none_or(|below| {
+        matches!(
+            state.peek(below as usize),
+            Some(VType::Object(_) | VType::Null)
+        )
+    }))
 }
 
 fn instrument(
@@ -294,7 +296,7 @@ fn add_members(editor: &mut ClassEditor<'_>) -> Result<(), EditError> {
     code.insn(Insn::Iinc {
         index: 0,
         delta: -1,
-        form: Default::default(),
+        form: Form::Shortest,
     })
     .jump(Op::Goto, again);
     code.bind(done).local(Op::Iload, sum).op(Op::Ireturn);

@@ -147,6 +147,8 @@ const fn verb(key: u64) -> Option<Verb> {
 }
 
 /// Splits a line without its end.
+///
+/// The location may still hold a bar: [`location_name`] looks when a location is new, and no known one has any.
 #[inline]
 pub fn parse(line: &[u8]) -> Result<Line<'_>, Fault> {
     let Some(first) = line.iter().position(|&b| b == b'|') else {
@@ -161,9 +163,6 @@ pub fn parse(line: &[u8]) -> Result<Line<'_>, Fault> {
         return Err(Fault::Fields(2));
     };
     let (op, location) = (&rest[..second], &rest[second + 1..]);
-    if memchr::memchr(b'|', location).is_some() {
-        return Err(Fault::Fields(1 + memchr::memchr_iter(b'|', line).count()));
-    }
     if thread.is_empty() {
         return Err(Fault::EmptyThread);
     }
@@ -218,6 +217,15 @@ pub fn name(token: &[u8]) -> Result<&str, Fault> {
         return Err(Fault::ControlCharacter);
     }
     Ok(text)
+}
+
+/// As [`name`], for a location.
+pub fn location_name(token: &[u8]) -> Result<&str, Fault> {
+    let text = name(token)?;
+    match text.matches('|').count() {
+        0 => Ok(text),
+        bars => Err(Fault::Fields(3 + bars)),
+    }
 }
 
 /// As [`name`], for a thread.

@@ -76,6 +76,8 @@ impl Tokens {
 #[derive(Debug, Default)]
 pub struct Names {
     pub tables: Tables,
+    /// The thread of the line before, which most lines share.
+    last_thread: (Vec<u8>, ThreadId),
     threads: Tokens,
     vars: Tokens,
     objects: Tokens,
@@ -93,6 +95,17 @@ fn text(tables: &mut Tables, text: &str) -> Result<StrId, Refusal> {
 
 impl Names {
     #[inline]
+    pub fn running_thread(&mut self, token: &[u8]) -> Result<ThreadId, Refusal> {
+        if self.last_thread.0 == token {
+            return Ok(self.last_thread.1);
+        }
+        let id = self.thread(token)?;
+        self.last_thread.0.clear();
+        self.last_thread.0.extend_from_slice(token);
+        self.last_thread.1 = id;
+        Ok(id)
+    }
+
     pub fn thread(&mut self, token: &[u8]) -> Result<ThreadId, Refusal> {
         let tables = &mut self.tables;
         let id = self.threads.id(token, |token| {
@@ -206,7 +219,7 @@ impl Names {
         }
         let tables = &mut self.tables;
         let id = self.sites.id(token, |token| {
-            let name = grammar::name(token)?;
+            let name = grammar::location_name(token)?;
             let (file, line) = file_and_line(name).unwrap_or((name, 0));
             let file = Some(text(tables, file)?);
             let method = None;

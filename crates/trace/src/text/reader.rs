@@ -297,7 +297,7 @@ fn event_of(line: &[u8], names: &mut Names, checker: &mut Checker) -> Result<Eve
         operand,
         location,
     } = grammar::parse(line).map_err(Miss::Fault)?;
-    let thread = names.thread(thread)?;
+    let thread = names.running_thread(thread)?;
     let op = match verb {
         Verb::Read(flags) => Op::Read(flags, names.var(operand)?),
         Verb::Write(flags) => Op::Write(flags, names.var(operand)?),

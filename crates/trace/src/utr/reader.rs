@@ -363,3 +363,30 @@ impl Replay for UtrSource {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_stay_few_and_useful_however_long_the_trace() {
+        let mut checkpoints = Checkpoints {
+            all: Vec::new(),
+            gap: MIN_GAP,
+        };
+        let groups = 50_000;
+        for group in 0..groups {
+            let start = GroupStart {
+                index: group * MIN_GAP,
+                offset: group,
+            };
+            checkpoints.offer(&Order::Scheduled(Schedule::resume(start)));
+            assert!(checkpoints.all.len() <= MAX_CHECKPOINTS);
+        }
+        for index in [0, 1, 77 * MIN_GAP, groups * MIN_GAP - 1] {
+            let start = checkpoints.before(index).unwrap().index();
+            assert!(start <= index && index - start <= 2 * checkpoints.gap);
+        }
+        assert!(checkpoints.gap <= 16 * MIN_GAP);
+    }
+}

@@ -1,0 +1,5 @@
+//! One module per command of the command line.
+
+pub mod analyze;
+pub mod generate;
+pub mod trace;

@@ -1,0 +1,54 @@
+//! `untorn analyze`: any analyses over recorded traces.
+
+use std::process::ExitCode;
+
+use untorn_analyses::Outcome;
+use untorn_findings::{Document, merge};
+use untorn_trace::{OpenOptions, open, spool};
+
+use crate::cli::AnalyzeArgs;
+use crate::failure::Failure;
+use crate::output::{deliver, tell};
+use crate::progress::Bar;
+use crate::selection::select;
+
+pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
+    let inputs = args
+        .traces
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let mut document = Document::new(inputs);
+    let mut findings = Vec::new();
+    for trace in &args.traces {
+        let outcome = analyze(args, trace)?;
+        findings.extend(outcome.findings);
+        if args.traces.len() == 1 {
+            document.stats = outcome.stats;
+        } else {
+            let name = trace.display().to_string();
+            document.stats.insert(name, outcome.stats.into());
+        }
+    }
+    document.findings = merge(findings);
+    deliver(&document, &args.output)
+}
+
+fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failure> {
+    let mut analyses = select(&args.with);
+    let options = OpenOptions {
+        lenient: args.input.lenient,
+    };
+    let mut source = open(trace, options)?;
+    let wants_replay = analyses.iter().any(|analysis| analysis.needs_replay());
+    if wants_replay && source.replay().is_none() {
+        source = spool(source)?;
+    }
+    let mut bar = Bar::new();
+    let outcome = untorn_analyses::run(source.as_mut(), &mut analyses, &mut |progress| {
+        bar.update(progress);
+    })?;
+    drop(bar);
+    tell(&source.notes());
+    Ok(outcome)
+}

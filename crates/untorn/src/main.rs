@@ -1,0 +1,38 @@
+//! `untorn`: finds operations of JVM programs that other threads can tear apart.
+//!
+//! *Invariant.* Only this crate knows flags, files and terminals, and only it prints.
+
+mod cli;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+mod selection;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use failure::Failure;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Analyze(args) => commands::analyze::run(&args),
+        Command::Trace(args) => commands::trace::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
+    };
+    match result {
+        Ok(status) => status,
+        // Whoever reads our output may stop early; that is no failure of ours.
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("untorn: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
