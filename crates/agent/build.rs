@@ -48,15 +48,14 @@ fn list_classes(out: &Path) -> Result<(), String> {
     let mut names: Vec<String> = fs::read_dir(&folder)
         .map_err(|e| format!("{}: {e}", folder.display()))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".class"))
+        .filter_map(|name| Some(name.strip_suffix(".class")?.to_owned()))
         .collect();
     names.sort();
     let mut list = String::from("&[\n");
     for name in names {
-        let path = folder.join(&name);
+        let path = folder.join(format!("{name}.class"));
         list += &format!(
-            "    (c\"java/lang/{}\", include_bytes!({:?})),\n",
-            name.trim_end_matches(".class"),
+            "    (c\"java/lang/{name}\", include_bytes!({:?})),\n",
             path.display().to_string()
         );
     }

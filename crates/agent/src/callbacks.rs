@@ -68,12 +68,10 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_generate_early_class_hook_events(true);
     jvmti.add_capabilities(&wanted)?;
-    let callbacks = jvmtiEventCallbacks {
-        ClassFileLoadHook: Some(class_file_load),
-        VMStart: Some(vm_start),
-        VMDeath: Some(vm_death),
-        ..jvmtiEventCallbacks::default()
-    };
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.ClassFileLoadHook = Some(class_file_load);
+    callbacks.VMStart = Some(vm_start);
+    callbacks.VMDeath = Some(vm_death);
     jvmti.set_callbacks(&callbacks)?;
     // Only now: a reader that waits for an agent which then cannot work would wait in vain.
     Agent::start(&options)?;
@@ -139,10 +137,10 @@ unsafe extern "system" fn class_file_load(
         let agent = Agent::get()?;
         let name = name?;
         // SAFETY: the JVM passes this thread's environment, or null.
-        if let Some(jni) = unsafe { Jni::of(env) }.filter(|_| name == BEFORE_FIRST_THREAD) {
-            if let Err(problem) = runtime::define(&jni) {
-                complain(&problem);
-            }
+        if let Some(jni) = unsafe { Jni::of(env) }.filter(|_| name == BEFORE_FIRST_THREAD)
+            && let Err(problem) = runtime::define(&jni)
+        {
+            complain(&problem);
         }
         rewrite(agent, &name, bytes, loader.is_null(), !redefined.is_null())
     }));

@@ -110,7 +110,7 @@ impl Jvmti {
 }
 
 fn check(what: &'static str, status: jvmtiError) -> Result<(), JvmError> {
-    let code = status.0 as u32;
+    let code = status.raw() as u32;
     if code == 0 {
         Ok(())
     } else {

@@ -113,6 +113,12 @@ pub fn recycle(memory: &SharedMemory, segment: u32, used: usize) {
     give_back(memory, segment);
 }
 
+/// Whether any segment is free.
+pub fn any_free(memory: &SharedMemory) -> bool {
+    let top = memory.u64(layout::CONTROL_FREE).load(Ordering::Acquire);
+    (top as u32) < memory.segments()
+}
+
 /// How often a writer found no free segment.
 pub fn waits(memory: &SharedMemory) -> u64 {
     memory.u64(layout::CONTROL_WAITS).load(Ordering::Relaxed)
