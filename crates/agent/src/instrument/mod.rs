@@ -27,7 +27,6 @@ pub use plan::{Plan, PlanError};
 
 use std::collections::BTreeMap;
 
-use untorn_classfile::edit::Pool;
 use untorn_classfile::read::Access;
 use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
 use untorn_spec::{ClassFacts, MethodFacts};
@@ -158,11 +157,11 @@ fn edit(
 }
 
 /// Instruments a method as far as it can be; says whether it changed.
-fn edit_method(
-    editor: &mut ClassEditor<'_>,
+fn edit_method<'a>(
+    editor: &mut ClassEditor<'a>,
     index: usize,
     facts: &MethodFacts,
-    subject: &Subject<'_, '_>,
+    subject: &Subject<'_, 'a>,
     counts: &mut Counts,
 ) -> bool {
     let mut id = None;
@@ -178,7 +177,8 @@ fn edit_method(
                 });
                 return true;
             }
-            Err(EditError::MethodTooLarge { .. } | EditError::TooMany(_) | EditError::PoolFull) => {}
+            Err(EditError::MethodTooLarge { .. } | EditError::TooMany(_) | EditError::PoolFull) => {
+            }
             Err(EditError::Read(_)) => {
                 counts.add("methods untouched: malformed");
                 return false;
@@ -193,19 +193,18 @@ fn edit_method(
     false
 }
 
-fn try_method(
-    editor: &mut ClassEditor<'_>,
+fn try_method<'a>(
+    editor: &mut ClassEditor<'a>,
     index: usize,
     facts: &MethodFacts,
-    subject: &Subject<'_, '_>,
+    subject: &Subject<'_, 'a>,
     extent: Extent,
     id: &mut Option<u32>,
 ) -> Result<Option<Counts>, EditError> {
     let Some(body) = editor.method(index)? else {
         return Ok(None);
     };
-    let pool: &mut Pool<'_> = &mut editor.pool;
-    let woven = Weaver::new(body, pool, subject, facts, extent, id)?.weave()?;
+    let woven = Weaver::new(body, &mut editor.pool, subject, facts, extent, id)?.weave()?;
     let Some((body, counts)) = woven else {
         return Ok(None);
     };

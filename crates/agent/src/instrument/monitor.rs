@@ -6,8 +6,8 @@
 //! In the handler that compilers write for the exceptional exit, that range leads back to the handler itself.
 //! A call there that fails for lack of stack would run again and again; it gets a handler of its own, which goes on with the `monitorexit` as if the call had returned.
 
-use untorn_classfile::Op;
 use untorn_classfile::read::{MemberRef, PoolIndex, VType};
+use untorn_classfile::{MethodEditor, Op};
 
 use super::guard::{Argument, Cleanup, Guards};
 use super::weave::{Category, Events, Result, Side, Weaver};
@@ -35,7 +35,7 @@ impl Weaver<'_, '_> {
             .local(Op::Astore, lock)
             .invoke(Op::Invokestatic, entering);
         let covered = self.first_covered(index + 1);
-        let mut code = self.body.into(covered);
+        let mut code = MethodEditor::into(&mut self.body, covered);
         if let Some((begin, region)) = begin {
             code.push_int(region, self.pool)?
                 .local(Op::Aload, context)

@@ -85,7 +85,9 @@ mod tests {
     #[test]
     fn everything_outside_the_platform_is_watched_by_default() {
         let plan = plan(&[], &[]);
-        assert!(plan.watches("bank.Account") && plan.watches("Main") && plan.watches("javaagent.X"));
+        assert!(
+            plan.watches("bank.Account") && plan.watches("Main") && plan.watches("javaagent.X")
+        );
         for platform in ["java.util.HashMap", "sun.misc.Unsafe", "javax.swing.JFrame"] {
             assert!(!plan.watches(platform), "{platform}");
         }
@@ -110,6 +112,11 @@ mod tests {
             include: vec!["a.B@0".to_owned()],
             ..Config::default()
         };
-        assert!(Plan::new(&config).unwrap_err().to_string().contains("a.B@0"));
+        assert!(
+            Plan::new(&config)
+                .unwrap_err()
+                .to_string()
+                .contains("a.B@0")
+        );
     }
 }

@@ -220,11 +220,7 @@ impl Survey {
                 Some(seen) if !*seen => *seen = true,
                 _ => continue,
             }
-            pending.extend(
-                insns[at]
-                    .targets()
-                    .filter_map(|target| body.target(target)),
-            );
+            pending.extend(insns[at].targets().filter_map(|target| body.target(target)));
             if insns[at].falls_through() {
                 pending.push(at + 1);
             }

@@ -155,10 +155,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             }
         }
         self.frame()?;
-        Ok(self
-            .body
-            .is_edited()
-            .then_some((self.body, self.counts)))
+        Ok(self.body.is_edited().then_some((self.body, self.counts)))
     }
 
     fn call(&mut self, index: usize, op: Op, method: PoolIndex) -> Result<()> {
@@ -206,15 +203,21 @@ impl<'w, 'a> Weaver<'w, 'a> {
         self.pool.method_ref(RUNTIME, name, &descriptor)
     }
 
-    pub(super) fn entry_without_context(&mut self, name: &str, descriptor: &str) -> Result<PoolIndex> {
+    pub(super) fn entry_without_context(
+        &mut self,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<PoolIndex> {
         self.pool.method_ref(RUNTIME, name, descriptor)
     }
 
     pub(super) fn method_id(&mut self) -> u32 {
         let (subject, facts) = (self.subject, self.facts);
-        *self
-            .id
-            .get_or_insert_with(|| subject.ids.method(subject.id, &facts.name, &facts.descriptor))
+        *self.id.get_or_insert_with(|| {
+            subject
+                .ids
+                .method(subject.id, &facts.name, &facts.descriptor)
+        })
     }
 
     pub(super) fn line(&self, index: usize) -> u32 {
@@ -330,9 +333,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
         let handler = self.body.new_label();
         let throwable = self.pool.object_type("java/lang/Throwable")?;
         let mut code = self.body.append();
-        code.bind(end)
-            .bind(handler)
-            .frame(&self.kept, &[throwable]);
+        code.bind(end).bind(handler).frame(&self.kept, &[throwable]);
         events.write(&mut code, Side::Out, lock, context, self.pool)?;
         code.op(Op::Athrow);
         self.body
@@ -423,7 +424,11 @@ impl Events {
         pool: &mut Pool<'_>,
     ) -> Result<()> {
         if let (Some((acquired, releasing, site)), Some(slot)) = (self.lock, lock) {
-            let method = if side == Side::In { acquired } else { releasing };
+            let method = if side == Side::In {
+                acquired
+            } else {
+                releasing
+            };
             code.local(Op::Aload, slot)
                 .push_int(site, pool)?
                 .local(Op::Aload, context)
