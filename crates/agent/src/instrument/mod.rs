@@ -17,7 +17,9 @@
 //! Both are counted. The shadow field is added in any case, since other classes rely on it.
 
 mod access;
+mod calls;
 mod guard;
+pub mod model;
 mod monitor;
 mod plan;
 mod survey;

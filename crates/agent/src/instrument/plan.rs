@@ -3,6 +3,8 @@
 use untorn_channel::Config;
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
+use super::model::{ModelError, Models};
+
 /// Decides for one JVM what the rewriter does.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -11,6 +13,7 @@ pub struct Plan {
     pub(super) spec: Specification,
     pub(super) arrays: bool,
     pub(super) stacks: bool,
+    pub(super) models: Models,
 }
 
 /// Why a configuration cannot be used.
@@ -20,6 +23,8 @@ pub enum PlanError {
     Pattern(#[from] PatternError),
     #[error("specification: {0}")]
     Specification(#[from] ReadError),
+    #[error("library model: {0}")]
+    Model(#[from] ModelError),
 }
 
 /// Packages of the platform: their classes are never rewritten, since the runtime stands on them.
@@ -52,6 +57,7 @@ impl Plan {
             },
             arrays: config.arrays,
             stacks: config.stacks,
+            models: Models::builtin()?,
         })
     }
 

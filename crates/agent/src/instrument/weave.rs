@@ -160,8 +160,10 @@ impl<'w, 'a> Weaver<'w, 'a> {
 
     fn call(&mut self, index: usize, op: Op, method: PoolIndex) -> Result<()> {
         let called = self.pool.base().method_ref(method)?;
-        self.object_call(index, op, &called)?;
-        Ok(())
+        if self.object_call(index, op, &called)? {
+            return Ok(());
+        }
+        self.library_call(index, op, &called)
     }
 
     // ---- what insertions need -----------------------------------------------------------------

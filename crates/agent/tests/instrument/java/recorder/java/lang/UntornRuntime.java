@@ -91,7 +91,7 @@ public final class UntornRuntime {
     }
 
     public static void waiting(Object lock, int site, UntornThread c) {
-        if (lock == null || !Thread.holdsLock(lock)) return;
+        if (lock == null || !Thread.holdsLock(lock) && !(lock instanceof java.util.concurrent.locks.Condition)) return;
         c.waits = true;
         event("waiting " + name(lock));
     }
@@ -127,6 +127,10 @@ public final class UntornRuntime {
 
     public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
         event("unlocking " + name(lock) + (mode == 1 ? " shared" : ""));
+    }
+
+    public static void belongs(Object part, Object lock, int mode, UntornThread c) {
+        event("belongs " + name(part) + " " + name(lock) + (mode == 1 ? " shared" : ""));
     }
 
     public static void signal(Object synchronizer, int site, UntornThread c) {
