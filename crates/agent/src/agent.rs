@@ -62,8 +62,10 @@ impl Agent {
                 watched.set_state(layout::STOPPED);
             })
             .map_err(Error::from)?;
+        let registry = Registry::new(Some(end));
+        registry.by_hand(&config.sites);
         Ok(AGENT.get_or_init(|| Self {
-            registry: Registry::new(Some(end)),
+            registry,
             config,
             counters: Counters::default(),
             memory,

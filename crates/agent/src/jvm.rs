@@ -8,8 +8,7 @@ use std::mem::size_of;
 use std::ptr;
 
 use jvmti_bindings::sys::jni::{
-    JNI_OK, JNIEnv, JNINativeInterface_, JNINativeMethod, JavaVM, jclass, jmethodID, jstring,
-    jvalue,
+    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jstring, jvalue,
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
@@ -156,30 +155,6 @@ impl Jni {
         // SAFETY: the name is valid for the call.
         let class = unsafe { (self.functions().FindClass)(self.0, name.as_ptr()) };
         (!self.clear_exception() && !class.is_null()).then_some(class)
-    }
-
-    /// Registers native methods.
-    ///
-    /// # Safety
-    /// `class` is a live reference and every function has the type that its signature says.
-    pub unsafe fn register(
-        &self,
-        class: jclass,
-        methods: &[JNINativeMethod],
-    ) -> Result<(), JvmError> {
-        // SAFETY: by contract, and the methods are valid for the call.
-        let status = unsafe {
-            (self.functions().RegisterNatives)(
-                self.0,
-                class,
-                methods.as_ptr(),
-                methods.len() as i32,
-            )
-        };
-        if self.clear_exception() || status != JNI_OK {
-            return Err(JvmError::NotFound("a native method"));
-        }
-        Ok(())
     }
 
     /// Calls a static method `(J)V`.

@@ -8,7 +8,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
-use untorn_channel::declare::{Access, Declaration, Target};
+use untorn_channel::config::{HandAccess, HandSite};
+use untorn_channel::declare::{Access, AccessKind, Declaration, Target};
 use untorn_channel::protocol::{AgentEnd, Counts};
 use untorn_channel::record;
 
@@ -133,6 +134,38 @@ impl Registry {
         Some(id)
     }
 
+    /// Sites of a program that calls the runtime itself: their ids are their places, and region 0 is all of it.
+    pub fn by_hand(&self, sites: &[HandSite]) {
+        if sites.is_empty() {
+            return;
+        }
+        let method = self.method(self.class("Hand", None), "written", "()V");
+        self.region(method, None, 0);
+        for (line, site) in (1..).zip(sites) {
+            let class = self.class(&site.class, None);
+            let target = match site.access {
+                HandAccess::Field => Some(Target::Field(self.field(class, &site.field))),
+                HandAccess::Static => Some(Target::Static(self.field(class, &site.field))),
+                HandAccess::Element => Some(Target::Element),
+                HandAccess::Content => Some(Target::Content),
+                HandAccess::None => None,
+            };
+            let access = target.map(|target| Access {
+                kind: if site.writes {
+                    AccessKind::Write
+                } else {
+                    AccessKind::Read
+                },
+                target,
+                volatile: false,
+                wide: false,
+                approximate: false,
+            });
+            self.site(method, line, access);
+        }
+        self.flush();
+    }
+
     /// The class and field that a site's field reference names.
     pub fn site_field(&self, site: u32) -> Option<(String, String)> {
         let t = locked(&self.tables);
@@ -188,7 +221,6 @@ impl Tables {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use untorn_channel::declare::AccessKind;
 
     #[test]
     fn ids_are_dense_and_declared_in_order() {

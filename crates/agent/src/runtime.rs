@@ -8,7 +8,6 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::jvm::{Jni, JvmError};
-use crate::natives;
 
 /// Class names and class files.
 static CLASSES: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/java/classes.rs"));
@@ -33,15 +32,12 @@ pub fn define(jni: &Jni) -> Result<(), JvmError> {
     Ok(())
 }
 
-/// Connects the classes with this library and hands them the shared memory: from here on events are recorded.
+/// Hands the classes the shared memory: from here on events are recorded.
 pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
     define(jni)?;
     let class = jni
         .find(ENTRY)
         .ok_or(JvmError::NotFound("java.lang.UntornRuntime"))?;
-    // SAFETY: the class was just found, and the table matches its declarations.
-    unsafe {
-        jni.register(class, &natives::table())?;
-        jni.call_static(class, c"boot", memory as i64)
-    }
+    // SAFETY: the class was just found.
+    unsafe { jni.call_static(class, c"boot", memory as i64) }
 }

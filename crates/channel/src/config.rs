@@ -13,6 +13,30 @@ pub struct Config {
     pub arrays: bool,
     /// Entry and exit of every instrumented method.
     pub stacks: bool,
+    /// Sites of a program that calls the runtime itself, instead of being rewritten; their ids count from 0.
+    pub sites: Vec<HandSite>,
     /// The specification of what ought to be atomic, in its TOML form.
     pub spec: Option<String>,
+}
+
+/// A site that somebody wrote by hand, as in tests of the runtime.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HandSite {
+    /// With dots.
+    pub class: String,
+    /// The field, or what the location is called.
+    pub field: String,
+    pub access: HandAccess,
+    pub writes: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HandAccess {
+    Field,
+    Static,
+    Element,
+    Content,
+    /// A lock operation.
+    None,
 }

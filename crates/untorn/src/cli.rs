@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::selection::AnalysisName;
+use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
 #[derive(Debug, Parser)]
@@ -23,6 +23,7 @@ pub struct Cli {
 pub enum Command {
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
+    Profile(ProfileArgs),
     #[command(hide = true)]
     Generate(GenerateArgs),
 }
@@ -38,17 +39,8 @@ pub struct AnalyzeArgs {
     /// Traces to analyze, .utr or STD text (also gz or zst), told apart by their content; - is standard input.
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Which analyses to run, separated by commas.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "all"
-    )]
-    pub with: Vec<AnalysisName>,
-    /// Whether locks, forks, joins and other synchronization order transactions, or data alone does.
-    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
-    pub sync_edges: Switch,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
@@ -90,12 +82,6 @@ pub enum Format {
     Json,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Switch {
-    On,
-    Off,
-}
-
 /// Look into a trace, or change its form.
 #[derive(Debug, Args)]
 pub struct TraceArgs {
@@ -133,6 +119,26 @@ pub enum TraceCommand {
         no_compress: bool,
         #[command(flatten)]
         input: InputArgs,
+    },
+}
+
+/// Work with profiles of first runs.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    #[command(subcommand)]
+    pub command: ProfileCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// Unite the profiles of several first runs, in any order.
+    #[command(after_help = "Example:\n  untorn profile merge a.prof b.prof -o all.prof")]
+    Merge {
+        #[arg(required = true, value_name = "PROFILE")]
+        profiles: Vec<PathBuf>,
+        /// Write the united profile to this file instead of standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
 }
 

@@ -2,4 +2,5 @@
 
 pub mod analyze;
 pub mod generate;
+pub mod profile;
 pub mod trace;

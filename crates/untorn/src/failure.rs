@@ -13,6 +13,9 @@ pub enum Failure {
         #[source]
         source: io::Error,
     },
+    /// What a file says makes no sense.
+    #[error("{path}: {what}")]
+    Input { path: String, what: String },
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
     #[error("standard output was closed")]

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        Command::Profile(args) => commands::profile::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
     };
     match result {

@@ -233,6 +233,9 @@ impl<'a> MethodEditor<'a> {
     }
 
     /// Where jumps to instruction `index` land; the number of instructions stands for the end.
+    ///
+    /// Inserted code can jump there only if code of the file does, too; otherwise
+    /// [bind](Snippet::bind) a new label with [`into`](Self::into) or [`before`](Self::before).
     pub fn label(&self, index: usize) -> Label {
         Label::new(Spot::Target(index))
     }
@@ -523,20 +526,8 @@ impl States<'_, '_, '_> {
     /// Goes to the last frame at or before `index`.
     fn restart(&mut self, index: usize) {
         let frames = &self.method.frames;
-        let (mut low, mut high) = (0, frames.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if frames
-                .get(middle)
-                .is_some_and(|frame| frame.at as usize <= index)
-            {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        self.frame = low;
-        if let Some(frame) = low.checked_sub(1).and_then(|last| frames.get(last)) {
+        self.frame = frames.count_up_to(index as u32);
+        if let Some(frame) = self.frame.checked_sub(1).and_then(|last| frames.get(last)) {
             self.at = frame.at as usize;
             self.state.load(frame.locals, frame.stack);
             self.reachable = true;

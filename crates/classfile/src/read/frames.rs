@@ -71,7 +71,7 @@ const FIRST_PRIMITIVE: u16 = 6;
 /// All frames of a method body, the implicit frame of the method's entry first.
 ///
 /// Types lie in one arena: a frame that repeats, shortens or extends its predecessor shares its
-/// part, so a forged table cannot blow up quadratically beyond [`MAX_TYPES`].
+/// part, and a forged table that would blow up quadratically is refused.
 #[derive(Debug, Clone, Default)]
 pub struct FrameTable {
     types: Vec<VType>,
@@ -348,6 +348,11 @@ impl FrameTable {
 
     pub fn iter(&self) -> impl Iterator<Item = FrameView<'_>> {
         (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// How many frames stand at or before a position.
+    pub(crate) fn count_up_to(&self, at: u32) -> usize {
+        self.frames.partition_point(|frame| frame.at <= at)
     }
 
     /// Replaces every position: of frames and of `new` instructions.

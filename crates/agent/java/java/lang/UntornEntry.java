@@ -35,7 +35,7 @@ final class UntornEntry extends WeakReference<Object> {
 
     /** Shadow word of a collection; its object id is that of an array too. */
     private volatile long word;
-    private volatile long[] words;
+    private volatile UntornWord[] words;
     /** Overlap of calls that are intervals: how many are running (low half), how many have begun (high half). */
     private volatile long calls;
 
@@ -60,11 +60,12 @@ final class UntornEntry extends WeakReference<Object> {
     }
 
     /** One shadow word per element of a short array; a long one shares them. */
-    long[] words(int length, UntornThread c) {
-        long[] known = words;
+    UntornWord[] words(int length) {
+        UntornWord[] known = words;
         if (known != null) return known;
         try {
-            long[] made = new long[Math.max(1, Math.min(length, UntornShadow.ARRAY_WORDS))];
+            UntornWord[] made = new UntornWord[Math.max(1, Math.min(length, UntornShadow.ARRAY_WORDS))];
+            for (int i = 0; i < made.length; i++) made[i] = new UntornWord();
             return U.compareAndSetReference(this, WORDS, null, made) ? made : words;
         } catch (Throwable noMemory) {
             return null;

@@ -36,8 +36,8 @@ final class UntornShadow {
     /** Arrays up to this length have a word per element, longer ones share so many words. */
     static final int ARRAY_WORDS = 64;
 
-    private static final int PAGE_SHIFT = 10;
-    private static volatile long[][] statics = new long[64][];
+    /** Words of static fields by their ids. Replaced when it grows. */
+    private static volatile UntornWord[] statics = new UntornWord[1024];
     /** Where the shadow word of a site's object is: 0 unknown yet, -1 nowhere, else the offset. Replaced when it grows. */
     private static volatile long[] offsets = new long[1024];
 
@@ -179,11 +179,10 @@ final class UntornShadow {
             c.nested++;
             return;
         }
-        long[][] pages = statics;
-        int page = field >>> PAGE_SHIFT;
-        long[] words = page < pages.length ? pages[page] : null;
-        if (words == null && (words = staticPage(page)) == null) return;
-        take(words, wordOffset(field & (1 << PAGE_SHIFT) - 1), site, c);
+        UntornWord[] all = statics;
+        UntornWord word = field < all.length ? all[field] : null;
+        if (word == null && (word = staticWord(field)) == null) return;
+        take(word, UntornWord.WORD, site, c);
     }
 
     @ForceInline
@@ -195,28 +194,27 @@ final class UntornShadow {
         unlock(c.held, site, c);
     }
 
-    static long wordOffset(int index) {
-        return Unsafe.ARRAY_LONG_BASE_OFFSET + (long) index * Unsafe.ARRAY_LONG_INDEX_SCALE;
-    }
-
     @DontInline
-    private static long[] staticPage(int page) {
+    private static UntornWord staticWord(int field) {
         try {
-            long[] made = new long[1 << PAGE_SHIFT];
-            long[][] grown = page < statics.length ? null : new long[Math.max(page + 1, statics.length * 2)][];
+            UntornWord made = new UntornWord();
+            UntornWord[] grown = field < statics.length ? null : new UntornWord[Math.max(field + 1, statics.length * 2)];
             UntornThread.globalLock();
-            long[][] pages = statics;
-            if (page >= pages.length && grown != null && grown.length > pages.length) {
-                System.arraycopy(pages, 0, grown, 0, pages.length);
-                statics = pages = grown;
-            }
-            long[] words = null;
-            if (page < pages.length && (words = pages[page]) == null) {
+            try {
+                UntornWord[] all = statics;
+                if (grown != null && grown.length > all.length) {
+                    System.arraycopy(all, 0, grown, 0, all.length);
+                    all = grown;
+                }
+                if (field >= all.length) return null;
+                if (all[field] != null) return all[field];
                 U.storeFence();
-                pages[page] = words = made;
+                all[field] = made;
+                statics = all;
+                return made;
+            } finally {
+                UntornThread.globalUnlock();
             }
-            UntornThread.globalUnlock();
-            return words;
         } catch (Throwable noMemory) {
             return null;
         }
@@ -233,11 +231,11 @@ final class UntornShadow {
         if (index < 0 || index >= length) return;
         UntornEntry entry = UntornTable.find(array, c);
         if (entry == null) return;
-        long[] words = entry.words(length, c);
+        UntornWord[] words = entry.words(length);
         if (words == null) return;
         c.operand = entry.objectId(c);
         if (c.operand == 0) return;
-        take(words, wordOffset((int) ((long) index * words.length / length)), site, c);
+        take(words[(int) ((long) index * words.length / length)], UntornWord.WORD, site, c);
     }
 
     static void unlockArray(Object array, int index, int site, UntornThread c) {
@@ -286,12 +284,15 @@ final class UntornShadow {
     private static void remember(int site, long offset) {
         long[] grown = site < offsets.length ? null : new long[Math.max(site + 1, offsets.length * 2)];
         UntornThread.globalLock();
-        long[] known = offsets;
-        if (grown != null && grown.length > known.length) {
-            System.arraycopy(known, 0, grown, 0, known.length);
-            offsets = known = grown;
+        try {
+            long[] known = offsets;
+            if (grown != null && grown.length > known.length) {
+                System.arraycopy(known, 0, grown, 0, known.length);
+                offsets = known = grown;
+            }
+            if (site < known.length) known[site] = offset;
+        } finally {
+            UntornThread.globalUnlock();
         }
-        if (site < known.length) known[site] = offset;
-        UntornThread.globalUnlock();
     }
 }

@@ -54,8 +54,9 @@ final class UntornTable {
             UntornEntry made = new UntornEntry(o, hash, id, classId, c.here());
             UntornEntry[] grown = size > buckets.length ? new UntornEntry[buckets.length * 2] : null;
             lock();
-            UntornEntry known = look(buckets, o, hash);
-            if (known == null) {
+            try {
+                UntornEntry known = look(buckets, o, hash);
+                if (known != null) return known;
                 if (size > buckets.length) sweep(grown);
                 UntornEntry[] table = buckets;
                 int bucket = hash & table.length - 1;
@@ -63,9 +64,10 @@ final class UntornTable {
                 U.storeFence();
                 table[bucket] = made;
                 size++;
+                return made;
+            } finally {
+                unlock();
             }
-            unlock();
-            return known != null ? known : made;
         } catch (Throwable noMemory) {
             return null;
         }

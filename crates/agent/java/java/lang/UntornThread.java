@@ -74,6 +74,7 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornCalls.class);
         U.ensureClassInitialized(UntornTable.class);
         U.ensureClassInitialized(UntornEntry.class);
+        U.ensureClassInitialized(UntornWord.class);
         U.ensureClassInitialized(UntornKeys.class);
     }
 
@@ -165,31 +166,35 @@ public final class UntornThread {
 
     private static void register(UntornThread context) {
         globalLock();
-        UntornThread[] all = contexts;
-        if (context.id >= all.length) {
-            UntornThread[] grown = new UntornThread[Math.max(context.id + 1, all.length * 2)];
-            System.arraycopy(all, 0, grown, 0, highest + 1);
-            contexts = all = grown;
+        try {
+            UntornThread[] all = contexts;
+            if (context.id >= all.length) {
+                UntornThread[] grown = new UntornThread[Math.max(context.id + 1, all.length * 2)];
+                System.arraycopy(all, 0, grown, 0, highest + 1);
+                all = grown;
+            }
+            all[context.id] = context;
+            if (context.id > highest) highest = context.id;
+            // A volatile store, so that who reads the array next sees the context too.
+            contexts = all;
+        } finally {
+            globalUnlock();
         }
-        all[context.id] = context;
-        if (context.id > highest) highest = context.id;
-        globalUnlock();
     }
 
     private static void forget(UntornThread context) {
         globalLock();
-        contexts[context.id] = null;
-        globalUnlock();
+        try {
+            contexts[context.id] = null;
+        } finally {
+            globalUnlock();
+        }
     }
 
     /** The context of a living thread by id, or null. */
     static UntornThread byId(int id) {
         UntornThread[] all = contexts;
-        return id < all.length ? (UntornThread) U.getReferenceAcquire(all, elementOffset(id)) : null;
-    }
-
-    private static long elementOffset(int index) {
-        return Unsafe.ARRAY_OBJECT_BASE_OFFSET + (long) index * Unsafe.ARRAY_OBJECT_INDEX_SCALE;
+        return id < all.length ? all[id] : null;
     }
 
     // ---- writing records ------------------------------------------------------------------------------------------
@@ -312,6 +317,7 @@ public final class UntornThread {
     /** An edge from all that thread has written so far. */
     void edgeFrom(int thread) {
         UntornThread other = byId(thread);
+        U.loadFence();
         // A dead thread's exit precedes the last exit.
         edge(other != null ? (long) thread << POSITION_BITS | other.position() : lastExit);
     }
@@ -323,7 +329,7 @@ public final class UntornThread {
         if (needed(exit)) writeMany((long) EDGE << OP_SHIFT | exit);
         int last = Math.min(highest, all.length - 1);
         for (int i = 0; i <= last; i++) {
-            UntornThread other = (UntornThread) U.getReferenceAcquire(all, elementOffset(i));
+            UntornThread other = all[i];
             if (other == null || other == this) continue;
             long position = other.position();
             if (position == 0) continue;
@@ -343,13 +349,17 @@ public final class UntornThread {
      * A reader that has seen transition n is thereby after all up to n.
      */
     long share() {
+        long number;
         globalLock();
-        edge(lastShared);
-        long number = sharedCount + 1;
-        // A transition without a record of its own would leave nothing to draw an edge to: the read that follows is not written yet.
-        lastShared = here();
-        sharedCount = number;
-        globalUnlock();
+        try {
+            edge(lastShared);
+            number = sharedCount + 1;
+            // The edges that order the transition are written; the read itself needs no order.
+            lastShared = here();
+            sharedCount = number;
+        } finally {
+            globalUnlock();
+        }
         sharedSeen = number;
         return number;
     }
@@ -439,13 +449,17 @@ public final class UntornThread {
         boolean heard = position != 0;
         if (heard) room();
         globalLock();
-        if (heard) {
-            edge(lastExit);
-            lastExit = here();
+        try {
+            if (heard) {
+                edge(lastExit);
+                lastExit = here();
+            }
+            // After the exit is known: who finds no context finds the exit.
+            U.storeFence();
+            contexts[id] = null;
+        } finally {
+            globalUnlock();
         }
-        UntornThread[] all = contexts;
-        if (id < all.length) U.putReferenceRelease(all, elementOffset(id), null);
-        globalUnlock();
         silence();
         nextSegment();
     }
