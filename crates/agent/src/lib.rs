@@ -11,6 +11,7 @@
 mod agent;
 mod callbacks;
 pub mod counts;
+pub mod instrument;
 pub mod jdk;
 mod jvm;
 mod natives;

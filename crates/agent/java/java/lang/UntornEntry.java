@@ -28,6 +28,11 @@ final class UntornEntry extends WeakReference<Object> {
      */
     private volatile long last;
 
+    /** The lock that this object is a part of, a condition or the view for readers or writers; null for none. */
+    volatile UntornEntry whole;
+    /** Whether holding this part is holding the whole together with other readers; set before {@link #whole}. */
+    boolean readers;
+
     /** Shadow word of a collection; its object id is that of an array too. */
     private volatile long word;
     private volatile UntornWord[] words;

@@ -127,7 +127,7 @@ public final class UntornRuntime {
         if (on) UntornSync.releasing(lock, UntornThread.RELEASE, site, c);
     }
 
-    /** Before {@code Object.wait}, when the thread holds the monitor (checked here). */
+    /** Before {@code Object.wait}, when the thread holds the monitor (checked here), and before a condition's. */
     @ReservedStackAccess
     public static void waiting(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.waiting(lock, site, c);
@@ -139,7 +139,7 @@ public final class UntornRuntime {
         if (on && lock != null) UntornSync.woken(lock, site, c);
     }
 
-    /** Before {@code notify} and {@code notifyAll}. */
+    /** Before {@code notify} and {@code notifyAll}, and before a condition's signal. */
     @ReservedStackAccess
     public static void notifying(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.notifying(lock, site, c);
@@ -184,6 +184,12 @@ public final class UntornRuntime {
         if (on && lock != null) {
             UntornSync.releasing(lock, mode == SHARED ? UntornThread.RELEASE_SHARED : UntornThread.RELEASE, site, c);
         }
+    }
+
+    /** After a lock gave out a condition, or its view for readers ({@link #SHARED}) or writers: both are parts of one lock. */
+    @ReservedStackAccess
+    public static void belongs(Object part, Object lock, int mode, UntornThread c) {
+        if (on && part != null && lock != null) UntornSync.belongs(part, lock, mode, c);
     }
 
     /** Before the release-like half of a synchronizer: count down, complete, release a permit, submit a task. */

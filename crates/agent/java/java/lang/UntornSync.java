@@ -15,6 +15,11 @@ final class UntornSync {
         if (c.silent) return;
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
+        UntornEntry whole = entry.whole;
+        if (whole != null) {
+            if (entry.readers && op == UntornThread.ACQUIRE) op = UntornThread.ACQUIRE_SHARED;
+            entry = whole;
+        }
         c.room();
         c.edge(entry.last());
         c.write(record(op, site, entry));
@@ -24,6 +29,11 @@ final class UntornSync {
         if (c.silent) return;
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
+        UntornEntry whole = entry.whole;
+        if (whole != null) {
+            if (entry.readers && op == UntornThread.RELEASE) op = UntornThread.RELEASE_SHARED;
+            entry = whole;
+        }
         if (op == UntornThread.RELEASE) {
             c.room();
             c.write(record(op, site, entry));
@@ -34,8 +44,8 @@ final class UntornSync {
     }
 
     static void waiting(Object lock, int site, UntornThread c) {
-        if (c.silent || !Thread.holdsLock(lock)) return;
-        UntornEntry entry = UntornTable.find(lock, c);
+        if (c.silent) return;
+        UntornEntry entry = held(lock, c);
         if (entry == null) return;
         c.room();
         c.write(record(UntornThread.WAIT, site, entry));
@@ -54,11 +64,28 @@ final class UntornSync {
     }
 
     static void notifying(Object lock, int site, UntornThread c) {
-        if (c.silent || !Thread.holdsLock(lock)) return;
-        UntornEntry entry = UntornTable.find(lock, c);
+        if (c.silent) return;
+        UntornEntry entry = held(lock, c);
         if (entry == null) return;
         c.room();
         c.write(record(UntornThread.NOTIFY, site, entry));
+    }
+
+    /** The lock whose monitor or condition this is, if it can be waited for now. */
+    private static UntornEntry held(Object lock, UntornThread c) {
+        if (Thread.holdsLock(lock)) return UntornTable.find(lock, c);
+        UntornEntry entry = UntornTable.find(lock, c);
+        return entry == null ? null : entry.whole;
+    }
+
+    static void belongs(Object part, Object lock, int mode, UntornThread c) {
+        if (c.silent) return;
+        UntornEntry entry = UntornTable.find(part, c);
+        UntornEntry whole = UntornTable.find(lock, c);
+        if (entry == null || whole == null || entry.whole != null) return;
+        if (whole.whole != null) whole = whole.whole;
+        entry.readers = mode == UntornRuntime.SHARED;
+        entry.whole = whole;
     }
 
     static void signal(Object synchronizer, int site, UntornThread c) {

@@ -1,0 +1,4 @@
+//! The rewriter on real JVMs.
+
+mod behaviour;
+mod support;
