@@ -333,7 +333,13 @@ impl Weaver<'_, '_> {
     }
 
     /// Tells the runtime which lock a condition or view belongs to.
-    fn condition_call(&mut self, index: usize, op: Op, parameters: &[FieldType<'_>]) -> Result<()> {
+    fn part_call(
+        &mut self,
+        index: usize,
+        op: Op,
+        row: &Method,
+        parameters: &[FieldType<'_>],
+    ) -> Result<()> {
         let context = self.context()?;
         let method: PoolIndex = self.entry("belongs", &format!("{OBJECT}{OBJECT}I"))?;
         let operands = self.spill(index, op, parameters)?;
