@@ -5,16 +5,17 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use untorn_channel::protocol::AgentEnd;
-use untorn_channel::{Config, Error, SharedMemory, layout};
+use untorn_channel::{Error, SharedMemory, layout};
 
 use crate::Registry;
 use crate::counts::Counters;
+use crate::instrument::{Plan, PlanError};
 use crate::options::Options;
 
 #[derive(Debug)]
 pub struct Agent {
     pub registry: Registry,
-    pub config: Config,
+    pub plan: Plan,
     pub counters: Counters,
     memory: Arc<SharedMemory>,
 }
@@ -33,6 +34,8 @@ pub enum StartError {
         source: std::io::Error,
     },
     #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
     Channel(#[from] Error),
 }
 
@@ -50,6 +53,7 @@ impl Agent {
             source,
         })?;
         let (end, config, memory) = AgentEnd::greet(stream, &program())?;
+        let plan = Plan::new(&config)?;
         let memory = Arc::new(memory);
         let gone = end.watch().map_err(Error::from)?;
         let watched = Arc::clone(&memory);
@@ -66,7 +70,7 @@ impl Agent {
         registry.by_hand(&config.sites);
         Ok(AGENT.get_or_init(|| Self {
             registry,
-            config,
+            plan,
             counters: Counters::default(),
             memory,
         }))
@@ -88,8 +92,10 @@ fn program() -> String {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let words: Vec<String> = bytes
         .split(|&b| b == 0)
-        .filter(|word| !word.is_empty())
         .map(|word| String::from_utf8_lossy(word).into_owned())
+        // What `untorn run` added itself.
+        .filter(|word| !word.is_empty() && !word.starts_with("-agentpath:"))
+        .filter(|word| word != "-XX:-DontCompileHugeMethods")
         .collect();
     words.get(1..).unwrap_or_default().join(" ")
 }

@@ -13,6 +13,7 @@ use jvmti_bindings::sys::jvmti::{
     jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
 
+use crate::instrument::{self, Outcome};
 use crate::jvm::{Jni, Jvmti};
 use crate::options::Options;
 use crate::{Agent, jdk, runtime};
@@ -119,7 +120,7 @@ const BEFORE_FIRST_THREAD: &str = "java/lang/ref/Reference$ReferenceHandler";
 unsafe extern "system" fn class_file_load(
     jvmti: *mut jvmtiEnv,
     env: *mut JNIEnv,
-    redefined: jclass,
+    _redefined: jclass,
     loader: jobject,
     name: *const c_char,
     _protection_domain: jobject,
@@ -135,14 +136,17 @@ unsafe extern "system" fn class_file_load(
             (name, slice::from_raw_parts(data, length.max(0) as usize))
         };
         let agent = Agent::get()?;
-        let name = name?;
+        let Some(name) = name else {
+            agent.counters.add("classes left untouched: hidden", 1);
+            return None;
+        };
         // SAFETY: the JVM passes this thread's environment, or null.
         if let Some(jni) = unsafe { Jni::of(env) }.filter(|_| name == BEFORE_FIRST_THREAD)
             && let Err(problem) = runtime::define(&jni)
         {
             complain(&problem);
         }
-        rewrite(agent, &name, bytes, loader.is_null(), !redefined.is_null())
+        rewrite(agent, &name, bytes, loader.is_null())
     }));
     let Ok(Some(rewritten)) = outcome else { return };
     // SAFETY: the JVM passes its own environment, and places for the result.
@@ -155,13 +159,9 @@ unsafe extern "system" fn class_file_load(
 }
 
 /// What becomes of a class; `None` if it stays as it is.
-fn rewrite(
-    agent: &Agent,
-    name: &str,
-    bytes: &[u8],
-    boot_loader: bool,
-    redefined: bool,
-) -> Option<Vec<u8>> {
+///
+/// A redefined class is treated as a new one, so it keeps the fields that were added to it.
+fn rewrite(agent: &Agent, name: &str, bytes: &[u8], boot_loader: bool) -> Option<Vec<u8>> {
     if runtime::is_ours(name) {
         return None;
     }
@@ -175,6 +175,22 @@ fn rewrite(
             }
         };
     }
-    let _ = redefined;
-    None
+    if !agent.plan.watches(&name.replace('/', ".")) {
+        return None;
+    }
+    match instrument::rewrite(bytes, &agent.plan, &agent.registry) {
+        Outcome::Rewritten(rewritten, counts) => {
+            for (name, amount) in counts.0 {
+                agent.counters.add(name, amount);
+            }
+            agent.registry.flush();
+            Some(rewritten)
+        }
+        Outcome::Untouched(reason) => {
+            agent
+                .counters
+                .add(&format!("classes left untouched: {reason}"), 1);
+            None
+        }
+    }
 }

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use support::{jdks, version, watched};
-use untorn_live::{Tally, watch};
+use untorn_channel::Config;
+use untorn_live::{Options, Tally, watch};
 use untorn_model::{Event, Op, Tables};
 use untorn_trace::Error;
 use untorn_trace::Source;
@@ -114,6 +115,24 @@ fn check(log: &Log, accounts: &[Vec<Step>]) {
     assert_eq!(log.tally.cut_off, 0);
 }
 
+/// Runs a program that keeps account, and checks its log.
+fn run(options: &Options, account: &Path, threads: usize) {
+    let (status, mut all) = watch(options, |_, source| {
+        let (tables, events) = read_all(source).unwrap();
+        Log {
+            tables,
+            events,
+            tally: source.tally(),
+        }
+    })
+    .unwrap();
+    assert!(status.success(), "{status}");
+    assert_eq!(all.len(), 1);
+    let log = all.remove(0).result;
+    check(&log, &accounts(account, threads));
+}
+
+/// The program that calls the runtime itself.
 fn stress(
     jdk: &Path,
     jvm: &[&str],
@@ -134,20 +153,36 @@ fn stress(
         kind.to_owned(),
         "return".to_owned(),
     ];
-    let options = watched(jdk, jvm, "Stress", &arguments);
-    let (status, mut all) = watch(&options, |_, source| {
-        let (tables, events) = read_all(source).unwrap();
-        Log {
-            tables,
-            events,
-            tally: source.tally(),
+    run(&watched(jdk, jvm, "Stress", &arguments), &account, threads);
+}
+
+/// The program that the agent rewrites.
+fn plain(jdk: &Path, jvm: &[&str], threads: usize, operations: usize, cells: usize, writes: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let account = folder.path().join("account");
+    let arguments = [
+        account.display().to_string(),
+        threads.to_string(),
+        operations.to_string(),
+        cells.to_string(),
+        writes.to_string(),
+    ];
+    let mut options = watched(jdk, jvm, "Plain", &arguments);
+    options.config = Config {
+        exclude: vec!["Plain$Account".to_owned()],
+        ..Config::default()
+    };
+    run(&options, &account, threads);
+}
+
+#[test]
+fn a_rewritten_program_is_logged_in_its_order() {
+    for jdk in jdks() {
+        for jvm in [&["-Xint"][..], &["-XX:TieredStopAtLevel=1"], &[]] {
+            plain(&jdk, jvm, 4, 5_000, 3, 50);
+            plain(&jdk, jvm, 3, 5_000, 20, 3);
         }
-    })
-    .unwrap();
-    assert!(status.success(), "{status}");
-    assert_eq!(all.len(), 1);
-    let log = all.remove(0).result;
-    check(&log, &accounts(&account, threads));
+    }
 }
 
 #[test]
@@ -172,5 +207,23 @@ fn more_threads_than_processors() {
 fn virtual_threads_keep_their_own_state() {
     for jdk in jdks().iter().filter(|jdk| version(jdk) >= 21) {
         stress(jdk, &[], 50, 500, 5, 20, "virtual");
+    }
+}
+
+/// UNTORN_STARTS says how often; 200 are worth a coffee.
+#[test]
+fn short_runs_start_and_end_without_losing_an_event() {
+    let starts = std::env::var("UNTORN_STARTS").map_or(6, |text| text.parse().unwrap());
+    let jdks = jdks();
+    for i in 0..starts {
+        stress(
+            &jdks[i % jdks.len()],
+            &[],
+            2 + i % 3,
+            100,
+            4,
+            30,
+            "platform",
+        );
     }
 }

@@ -22,6 +22,7 @@ mod signals;
 mod source;
 mod watch;
 
+pub use drain::{Drained, Limits};
 pub use error::Error;
 pub use launch::{Launch, agent_library};
 pub use session::Process;

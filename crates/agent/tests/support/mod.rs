@@ -122,6 +122,8 @@ pub fn watched(jdk: &Path, jvm: &[&str], class: &str, arguments: &[String]) -> O
         agent: untorn_live::agent_library().unwrap(),
         config: Config {
             sites: stress_sites(),
+            // They call the runtime themselves.
+            exclude: vec!["**".to_owned()],
             ..Config::default()
         },
         ..Options::default()
