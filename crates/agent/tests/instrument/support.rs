@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use untorn_agent::Registry;
 use untorn_agent::instrument::{self, Outcome, Plan, Reason};
@@ -136,10 +137,50 @@ pub enum Runtime {
     Recorder,
 }
 
+impl Runtime {
+    /// A directory with its classes and the edited ones of the platform, made once per run of the tests.
+    fn unpacked(self, jdk: &Jdk) -> PathBuf {
+        static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+        let patch = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("{self:?}"))
+            .join(jdk.home.file_name().unwrap());
+        let mut made = MADE.lock().unwrap();
+        if !made.contains(&patch) {
+            std::fs::remove_dir_all(&patch).ok();
+            self.unpack(jdk, &patch);
+            made.push(patch.clone());
+        }
+        patch
+    }
+
+    fn unpack(self, jdk: &Jdk, patch: &Path) {
+        if self == Self::Recorder {
+            let sources = java_source("recorder");
+            let module = format!("java.base={}", sources.display());
+            jdk.compile(
+                patch,
+                &["--patch-module", &module],
+                &[
+                    &sources.join("java/lang/UntornRuntime.java"),
+                    &sources.join("java/lang/UntornThread.java"),
+                ],
+            );
+            return;
+        }
+        for path in classes(&Path::new(env!("OUT_DIR")).join("java")) {
+            let name = path.file_name().unwrap();
+            let bytes = std::fs::read(&path).unwrap();
+            write(&patch.join("java/lang").join(name), &bytes);
+        }
+        jdk.edited_platform(patch);
+    }
+}
+
 /// A program in two versions, and a runtime for the second.
 #[derive(Debug)]
 pub struct Program {
     dir: tempfile::TempDir,
+    patch: PathBuf,
     jdk: Jdk,
     pub registry: Registry,
     pub counts: BTreeMap<&'static str, u64>,
@@ -160,33 +201,10 @@ impl Program {
         runtime: Runtime,
         config: &Config,
     ) -> Self {
-        let patch = dir.path().join("patch");
-        match runtime {
-            Runtime::Real => {
-                for path in classes(&Path::new(env!("OUT_DIR")).join("java")) {
-                    let name = path.file_name().unwrap();
-                    write(
-                        &patch.join("java/lang").join(name),
-                        &std::fs::read(&path).unwrap(),
-                    );
-                }
-            }
-            Runtime::Recorder => {
-                let sources = java_source("recorder");
-                let module = format!("java.base={}", sources.display());
-                jdk.compile(
-                    &patch,
-                    &["--patch-module", &module],
-                    &[
-                        &sources.join("java/lang/UntornRuntime.java"),
-                        &sources.join("java/lang/UntornThread.java"),
-                    ],
-                );
-            }
-        }
-        jdk.edited_platform(&patch);
+        let patch = runtime.unpacked(jdk);
         let mut program = Self {
             dir,
+            patch,
             jdk: jdk.clone(),
             registry: Registry::new(None),
             counts: BTreeMap::new(),
@@ -229,7 +247,7 @@ impl Program {
         let mut java = self.jdk.tool("java");
         java.args(["-Xverify:all", "-XX:-PrintWarnings", "-Xshare:off"])
             .arg("--patch-module")
-            .arg(format!("java.base={}", self.path("patch").display()))
+            .arg(format!("java.base={}", self.patch.display()))
             .arg("-cp")
             .arg(self.path("rewritten"));
         java.args(arguments).output().unwrap()
