@@ -1,5 +1,6 @@
 //! The command line, declared once: help, completions and the manual page come from here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -21,6 +22,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Run(RunArgs),
+    Record(RecordArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
     Profile(ProfileArgs),
@@ -34,7 +37,9 @@ pub enum Command {
 Examples:
   untorn analyze run.utr
   untorn analyze trace.std --with velodrome,atomizer --format json -o findings.json
-  zcat trace.std.gz | untorn analyze -")]
+  zcat trace.std.gz | untorn analyze -
+
+Runs aerodrome, atomizer and views unless --with says otherwise.")]
 pub struct AnalyzeArgs {
     /// Traces to analyze, .utr or STD text (also gz or zst), told apart by their content; - is standard input.
     #[arg(required = true, value_name = "TRACE")]
@@ -80,6 +85,91 @@ pub struct OutputArgs {
 pub enum Format {
     Text,
     Json,
+}
+
+/// Run a program and watch its JVMs; report at its end.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn run -- java -jar app.jar
+  untorn run --include 'com.acme.**' -- mvn test
+  untorn run --fast --exit-code program -- ./start.sh
+
+Runs doublechecker, atomizer and views unless --with or --fast says otherwise.
+The agent goes into the command line of java; any other command gets it through JAVA_TOOL_OPTIONS,
+and then each JVM says \"Picked up JAVA_TOOL_OPTIONS\" on standard error.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Only what can be seen torn in this run, as fast as possible: --with doublechecker.
+    #[arg(long, conflicts_with = "with")]
+    pub fast: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Whose status to exit with: untorn's own, or the program's.
+    #[arg(long, value_enum, default_value_t = StatusOf::Untorn, value_name = "untorn|program")]
+    pub exit_code: StatusOf,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// Whose exit status counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StatusOf {
+    Untorn,
+    Program,
+}
+
+/// Run a program and keep what its JVMs do as a trace.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn record -o run.utr -- java -jar app.jar
+  untorn analyze run.utr
+
+A second JVM of the same command is kept beside the first, with its process id in the name: run.4711.utr.
+Exits with the program's status.")]
+pub struct RecordArgs {
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Do not compress the chunks of the trace.
+    #[arg(long)]
+    pub no_compress: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// What ought to be atomic: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// Print counts of what was seen and done.
+    #[arg(long)]
+    pub stats: bool,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// What of a program is watched.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Watch only these classes (a.b.C, a.b.*, a.**); default: every class outside the platform.
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Do not watch these classes.
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Watch array elements too.
+    #[arg(long)]
+    pub arrays: bool,
+    /// Do not watch JVMs that the program itself starts.
+    #[arg(long)]
+    pub no_children: bool,
+    /// Record entry and exit of every watched method, so that reports have full call stacks.
+    #[arg(long)]
+    pub stacks: bool,
 }
 
 /// Look into a trace, or change its form.

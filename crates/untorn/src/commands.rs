@@ -3,4 +3,7 @@
 pub mod analyze;
 pub mod generate;
 pub mod profile;
+pub mod record;
+pub mod run;
 pub mod trace;
+mod watching;

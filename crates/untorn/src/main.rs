@@ -22,6 +22,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Record(args) => commands::record::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
