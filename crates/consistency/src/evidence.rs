@@ -63,7 +63,10 @@ impl<'a> Writer<'a> {
     pub fn findings(&self, candidates: &[Candidate]) -> Vec<Finding> {
         let mut by_method: IndexMap<MethodId, Vec<&Candidate>, FxBuildHasher> = IndexMap::default();
         for candidate in candidates {
-            by_method.entry(candidate.method).or_default().push(candidate);
+            by_method
+                .entry(candidate.method)
+                .or_default()
+                .push(candidate);
         }
         let mut findings: Vec<Finding> = by_method
             .into_iter()
@@ -79,9 +82,8 @@ impl<'a> Writer<'a> {
         for candidate in candidates {
             larger = larger.max(candidate.larger);
             let view = self.method_views(candidate);
-            let same = |known: &&mut MethodViews| {
-                (&known.class, &known.view) == (&view.class, &view.view)
-            };
+            let same =
+                |known: &&mut MethodViews| (&known.class, &known.view) == (&view.class, &view.view);
             match views.iter_mut().find(same) {
                 Some(known) if known.thread.contains(&view.thread) => {}
                 Some(known) => known.thread = format!("{}, {}", known.thread, view.thread),
@@ -433,7 +435,11 @@ fn message(views: &MethodViews) -> String {
 fn list(names: &[&str]) -> String {
     const SHOWN: usize = 6;
     if names.len() > SHOWN {
-        format!("{} and {} more fields", names[..SHOWN].join(", "), names.len() - SHOWN)
+        format!(
+            "{} and {} more fields",
+            names[..SHOWN].join(", "),
+            names.len() - SHOWN
+        )
     } else {
         names.join(", ")
     }

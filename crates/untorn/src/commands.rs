@@ -4,6 +4,8 @@ pub mod analyze;
 pub mod generate;
 pub mod profile;
 pub mod record;
+pub mod refine;
 pub mod run;
+pub mod spec;
 pub mod trace;
 mod watching;

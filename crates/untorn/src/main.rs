@@ -26,6 +26,8 @@ fn main() -> ExitCode {
         Command::Record(args) => commands::record::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        Command::Refine(args) => commands::refine::run(&args),
+        Command::Spec(args) => commands::spec::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
     };

@@ -218,7 +218,9 @@ impl Run<'_, '_> {
             .collect();
         for (number, lock) in regions.iter().enumerate() {
             let around = locks.held_at(locks.regions()[number].enter);
-            let mut enclosing = outer.iter().chain(around.iter().map(|id| &regions[id.index()]));
+            let mut enclosing = outer
+                .iter()
+                .chain(around.iter().map(|id| &regions[id.index()]));
             if enclosing.any(|held| held.covers(lock)) {
                 state.reentrant.push(RegionId::new(number));
             }

@@ -80,7 +80,9 @@ pub fn reported(program: &Program, options: &Options) -> BTreeSet<String> {
         .map(|finding| finding.region)
         .filter_map(|region| {
             let class = region.class?;
-            let simple = ["library.", "apps."].iter().find_map(|p| class.strip_prefix(p))?;
+            let simple = ["library.", "apps."]
+                .iter()
+                .find_map(|p| class.strip_prefix(p))?;
             Some(format!("{simple}.{}", region.method))
         })
         .collect()
