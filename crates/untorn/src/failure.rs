@@ -7,6 +7,8 @@ use std::path::Path;
 pub enum Failure {
     #[error(transparent)]
     Trace(#[from] untorn_trace::Error),
+    #[error(transparent)]
+    Program(#[from] untorn_program::LoadError),
     #[error("{path}: {source}")]
     File {
         path: String,
