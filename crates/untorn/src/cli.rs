@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::check::CheckArgs;
 use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
@@ -24,6 +25,7 @@ pub struct Cli {
 pub enum Command {
     Run(RunArgs),
     Record(RecordArgs),
+    Check(CheckArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
     Refine(RefineArgs),

@@ -40,14 +40,11 @@ fn show(classes: &[PathBuf], spec: Option<&Path>, all: bool) -> Result<(), Failu
         None,
         Limits::default(),
         &mut assumptions,
-    )
-    .map_err(|error| Failure::Usage(error.to_string()))?;
+    )?;
     let mut text = String::new();
     let mut regions = 0;
     for file in path.input_files() {
-        let found = path
-            .read_input(&file)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let found = path.read_input(&file)?;
         let facts = ClassFile::parse(&found.bytes).and_then(|class| facts_of(&class));
         match facts {
             Ok(facts) => regions += list(&facts, &spec, all, &mut text),
@@ -89,8 +86,8 @@ fn intersect(specs: &[PathBuf]) -> Result<(), Failure> {
             None => spec,
         });
     }
+    let both = both.unwrap_or_default();
     let text = both
-        .unwrap_or_default()
         .to_toml()
         .map_err(|error| Failure::Usage(error.to_string()))?;
     print(&text)
