@@ -5,6 +5,7 @@
 //! What all faces say alike is said in one place: the headline in [`words`], what each analysis holds in [`opinions`], the suggested repair in [`repair`], the kinds of findings in [`kinds`].
 
 pub mod excerpts;
+pub mod html;
 pub mod kinds;
 pub mod opinions;
 mod places;

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod browser;
 mod expected;
+mod html;
 mod sample;
 mod sarif;
 mod text;
