@@ -4,6 +4,7 @@
 //!
 //! What all faces say alike is said in one place: the headline in [`words`], what each analysis holds in [`opinions`], the suggested repair in [`repair`], the kinds of findings in [`kinds`].
 
+pub mod diff;
 pub mod excerpts;
 pub mod html;
 pub mod kinds;
@@ -11,6 +12,7 @@ pub mod opinions;
 mod places;
 pub mod repair;
 pub mod sarif;
+pub mod summary;
 pub mod text;
 pub mod words;
 

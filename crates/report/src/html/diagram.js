@@ -78,13 +78,14 @@ function arrow(edge, steps, x, y, id) {
   if (x1 === x2) {
     return svg("path", { class: "edge program", d: `M${x1} ${y1 + DOT}L${x2} ${y2 - DOT - 2}`, "marker-end": `url(#${id}-program)` });
   }
-  const side = x2 > x1 ? 1 : -1;
-  const [sx, ex] = [x1 + side * DOT * 0.6, x2 - side * (DOT + 2)];
-  const sy = y1 + DOT * 0.8;
-  const middle = (sy + y2) / 2;
+  // To the right, an arrow comes in from the side; to the left it comes from above, since the label is on that side.
+  const right = x2 > x1;
+  const [sx, sy] = [x1 + (right ? 1 : -1) * DOT * 0.6, y1 + DOT * 0.8];
+  const [ex, ey] = right ? [x2 - DOT - 2, y2] : [x2 + DOT * 0.75, y2 - DOT * 0.8 - 2];
+  const bend = right ? [sx, (sy + ey) / 2, ex - 60, ey] : [sx - 20, ey - 14, ex + 50, ey - 22];
   return svg("path", {
     class: `edge ${edge.kind}${edge.approximate ? " doubt" : ""}`,
-    d: `M${sx} ${sy}C${sx} ${middle} ${ex - side * 60} ${y2} ${ex} ${y2}`,
+    d: `M${sx} ${sy}C${bend.join(" ")} ${ex} ${ey}`,
     "marker-end": `url(#${id}-${edge.kind})`,
   }, svg("title", {}, `(${edge.from}) comes before (${edge.to}): ${edgeWhy(edge)}`));
 }

@@ -97,7 +97,7 @@ function sources(marked) {
 function reduction(it) {
   const steps = [it.entry, it.commit, it.violation].map((step, i) => ({ ...step, n: i + 1 }));
   return [el("h3", {}, "Steps that do not reduce to one"),
-    el("p", {}, `${it.why}.`),
+    el("p", {}, `${it.why.charAt(0).toUpperCase()}${it.why.slice(1)}.`.split(" ").map(short).join(" ")),
     stepTable(steps, [2, 3]), sources(steps.map((step) => [`(${step.n})`, step.place]))];
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod browser;
+mod changes;
 mod expected;
 mod html;
 mod sample;
