@@ -9,11 +9,11 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
-use untorn_spec::Specification;
 
 use crate::cli::OutputArgs;
 use crate::failure::Failure;
 use crate::output::deliver;
+use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
 const SUBJECTS: usize = 10;
@@ -32,7 +32,12 @@ pub struct CheckArgs {
     #[arg(required_unless_present = "jdk_class", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Which analyses to run, separated by commas.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "all")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
     pub with: Vec<StaticAnalysis>,
     /// The main class: check an application from there, not a library.
     #[arg(long, value_name = "CLASS")]
@@ -55,6 +60,9 @@ pub struct CheckArgs {
     /// Filters to switch off (consistency).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub no_filter: Vec<Filter>,
+    /// What ought to be atomic: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -96,18 +104,22 @@ pub enum Filter {
 }
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let spec = specification(args.spec.as_deref())?;
     let plan = plan(args);
     let program = Program::load(&plan)?;
     let mut document = Document::new(inputs(args));
-    document.stats.insert("program".into(), program_stats(&program));
+    document
+        .stats
+        .insert("program".into(), program_stats(&program));
     let runs = |analysis: StaticAnalysis| {
         args.with.contains(&StaticAnalysis::All) || args.with.contains(&analysis)
     };
     let mut findings = Vec::new();
     if runs(StaticAnalysis::Consistency) {
-        let spec = Specification::default();
         let outcome = untorn_consistency::check(&program, &options(args), &spec);
-        document.stats.insert("consistency".into(), consistency_stats(&outcome));
+        document
+            .stats
+            .insert("consistency".into(), consistency_stats(&outcome));
         findings.extend(outcome.findings);
     }
     document.findings = merge(findings);
@@ -124,7 +136,10 @@ fn plan(args: &CheckArgs) -> LoadPlan {
             .flat_map(std::env::split_paths)
             .filter(|path| *path != Path::new(""))
             .collect(),
-        jdk: args.jdk.clone().map_or(JdkChoice::Discover, JdkChoice::Home),
+        jdk: args
+            .jdk
+            .clone()
+            .map_or(JdkChoice::Discover, JdkChoice::Home),
         main: args.main.clone(),
         ..LoadPlan::default()
     }
@@ -232,6 +247,8 @@ fn words(name: &str) -> String {
 /// The most memory this process had, where the system tells.
 fn peak_memory() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().to_owned())
 }
