@@ -9,11 +9,11 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
-use untorn_spec::Specification;
 
 use crate::cli::OutputArgs;
 use crate::failure::Failure;
 use crate::output::deliver;
+use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
 const SUBJECTS: usize = 10;
@@ -60,6 +60,9 @@ pub struct CheckArgs {
     /// Filters to switch off (consistency).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub no_filter: Vec<Filter>,
+    /// What ought to be atomic: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -101,6 +104,7 @@ pub enum Filter {
 }
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let spec = specification(args.spec.as_deref())?;
     let plan = plan(args);
     let program = Program::load(&plan)?;
     let mut document = Document::new(inputs(args));
@@ -112,7 +116,6 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     };
     let mut findings = Vec::new();
     if runs(StaticAnalysis::Consistency) {
-        let spec = Specification::default();
         let outcome = untorn_consistency::check(&program, &options(args), &spec);
         document
             .stats

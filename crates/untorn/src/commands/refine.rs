@@ -12,8 +12,8 @@ use untorn_findings::{Document, Finding, Kind, Region, merge};
 use untorn_spec::{Pattern, Specification};
 
 use crate::cli::{Blamer, RefineArgs};
-use crate::commands::spec::read;
 use crate::failure::Failure;
+use crate::selection::specification;
 
 pub fn run(args: &RefineArgs) -> Result<ExitCode, Failure> {
     let mut refinement = Refinement::begin(args)?;
@@ -48,7 +48,10 @@ impl Refinement {
     fn begin(args: &RefineArgs) -> Result<Self, Failure> {
         let output = args.output.clone();
         let (spec, evidence) = if args.resume {
-            (read(&output)?, read_evidence(&evidence_of(&output))?)
+            (
+                specification(Some(&output))?,
+                read_evidence(&evidence_of(&output))?,
+            )
         } else {
             if output.exists() {
                 return Err(Failure::Usage(format!(
@@ -56,8 +59,7 @@ impl Refinement {
                     output.display()
                 )));
             }
-            let spec = args.spec.as_deref().map(read).transpose()?;
-            (spec.unwrap_or_default(), Vec::new())
+            (specification(args.spec.as_deref())?, Vec::new())
         };
         let mut refinement = Self {
             output,

@@ -12,6 +12,7 @@ use untorn_spec::{ClassFacts, Specification};
 use crate::cli::{SpecArgs, SpecCommand};
 use crate::failure::Failure;
 use crate::output::print;
+use crate::selection::specification;
 
 pub fn run(args: &SpecArgs) -> Result<ExitCode, Failure> {
     match &args.command {
@@ -21,17 +22,8 @@ pub fn run(args: &SpecArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a specification file or the `[spec]` table of an `untorn.toml`.
-pub fn read(path: &Path) -> Result<Specification, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
-    Specification::from_toml(&text).map_err(|error| Failure::Input {
-        path: path.display().to_string(),
-        what: error.to_string(),
-    })
-}
-
 fn show(classes: &[PathBuf], spec: Option<&Path>, all: bool) -> Result<(), Failure> {
-    let spec = spec.map(read).transpose()?.unwrap_or_default();
+    let spec = specification(spec)?;
     let mut assumptions = Assumptions::default();
     let path = ClassPath::open(
         classes,
@@ -80,7 +72,7 @@ fn list(class: &ClassFacts, spec: &Specification, all: bool, text: &mut String) 
 fn intersect(specs: &[PathBuf]) -> Result<(), Failure> {
     let mut both: Option<Specification> = None;
     for path in specs {
-        let spec = read(path)?;
+        let spec = specification(Some(path))?;
         both = Some(match both {
             Some(so_far) => so_far.intersect(spec),
             None => spec,
