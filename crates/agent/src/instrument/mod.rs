@@ -22,10 +22,12 @@ mod guard;
 pub mod model;
 mod monitor;
 mod plan;
+mod platform;
 mod survey;
 mod weave;
 
 pub use plan::{Plan, PlanError};
+pub use platform::Platform;
 
 use std::collections::BTreeMap;
 
