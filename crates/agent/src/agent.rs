@@ -1,11 +1,14 @@
 //! The agent of this process: its connection, its ids, what it counts.
 
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use untorn_channel::protocol::AgentEnd;
 use untorn_channel::{Error, SharedMemory, layout};
+use untorn_live::Standalone;
 
 use crate::Registry;
 use crate::counts::Counters;
@@ -17,10 +20,16 @@ pub struct Agent {
     pub registry: Registry,
     pub plan: Plan,
     pub counters: Counters,
+    /// What the JVMs that this one starts should find in JAVA_TOOL_OPTIONS.
+    pub children: Option<String>,
     memory: Arc<SharedMemory>,
+    standalone: Mutex<Option<Standalone>>,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// How long the end of the JVM may be held up by writing the rest of a file.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why there is nobody to record for.
 #[derive(Debug, thiserror::Error)]
@@ -45,13 +54,18 @@ impl Agent {
         AGENT.get()
     }
 
-    /// Connects to the reader; afterwards [`Agent::get`] finds the agent.
+    /// Connects to the reader, or becomes its own; afterwards [`Agent::get`] finds the agent.
     pub fn start(options: &Options) -> Result<&'static Self, StartError> {
-        let path = options.socket.as_ref().ok_or(StartError::NoDestination)?;
-        let stream = UnixStream::connect(path).map_err(|source| StartError::Connect {
-            path: path.display().to_string(),
-            source,
-        })?;
+        let (stream, standalone) = match (&options.socket, &options.out) {
+            (Some(path), _) => (connect(path)?, None),
+            (None, Some(path)) => {
+                let (stream, other) = UnixStream::pair().map_err(Error::from)?;
+                let path = numbered(path);
+                let standalone = Standalone::start(other, options.config.clone(), path);
+                (stream, Some(standalone.map_err(Error::from)?))
+            }
+            (None, None) => return Err(StartError::NoDestination),
+        };
         let (end, config, memory) = AgentEnd::greet(stream, &program())?;
         let plan = Plan::new(&config)?;
         let memory = Arc::new(memory);
@@ -71,8 +85,10 @@ impl Agent {
         Ok(AGENT.get_or_init(|| Self {
             registry,
             plan,
+            children: config.children,
             counters: Counters::default(),
             memory,
+            standalone: Mutex::new(standalone),
         }))
     }
 
@@ -81,9 +97,35 @@ impl Agent {
         self.memory.address()
     }
 
-    /// The JVM ends in an orderly way.
-    pub fn finish(&self) {
+    /// The JVM ends in an orderly way; what went wrong with the file, if this process writes it.
+    pub fn finish(&self) -> Result<(), String> {
+        let standalone = self.standalone.lock().ok().and_then(|mut it| it.take());
+        if standalone.is_some() {
+            // Daemon threads still run, and would log for ever.
+            self.memory.set_state(layout::STOPPED);
+        }
         self.registry.goodbye(&self.counters.all());
+        match standalone {
+            Some(standalone) => standalone.finish(PATIENCE),
+            None => Ok(()),
+        }
+    }
+}
+
+fn connect(path: &Path) -> Result<UnixStream, StartError> {
+    UnixStream::connect(path).map_err(|source| StartError::Connect {
+        path: path.display().to_string(),
+        source,
+    })
+}
+
+/// The path with `%p` replaced by the process id, so that several JVMs do not share a file.
+fn numbered(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    if text.contains("%p") {
+        text.replace("%p", &std::process::id().to_string()).into()
+    } else {
+        path.to_owned()
     }
 }
 

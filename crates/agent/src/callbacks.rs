@@ -75,7 +75,11 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
     callbacks.VMDeath = Some(vm_death);
     jvmti.set_callbacks(&callbacks)?;
     // Only now: a reader that waits for an agent which then cannot work would wait in vain.
-    Agent::start(&options)?;
+    let agent = Agent::start(&options)?;
+    if let Some(options) = &agent.children {
+        // SAFETY: the JVM loads agents before it starts any thread that reads the environment; its own threads for garbage collection do not.
+        unsafe { offer_to_children(options) };
+    }
     for event in [
         JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
         JVMTI_EVENT_VM_START,
@@ -84,6 +88,24 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
         jvmti.enable(event)?;
     }
     Ok(())
+}
+
+/// Puts the agent into the environment of this process, where JVMs that it starts find it.
+///
+/// # Safety
+/// No other thread reads or changes the environment meanwhile.
+unsafe fn offer_to_children(options: &str) {
+    const NAME: &str = "JAVA_TOOL_OPTIONS";
+    let mut all = std::env::var(NAME).unwrap_or_default();
+    if all.contains(options) {
+        return;
+    }
+    if !all.is_empty() {
+        all.push(' ');
+    }
+    all += options;
+    // SAFETY: by contract.
+    unsafe { std::env::set_var(NAME, all) };
 }
 
 /// JNI works from here on, and no class of the program has been loaded.
@@ -107,8 +129,9 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
 
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
     catch_unwind(|| {
-        if let Some(agent) = Agent::get() {
-            agent.finish();
+        if let Some(Err(problem)) = Agent::get().map(Agent::finish) {
+            use std::io::Write;
+            writeln!(std::io::stderr(), "untorn: {problem}").ok();
         }
     })
     .ok();

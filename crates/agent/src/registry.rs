@@ -228,6 +228,7 @@ impl Registry {
         self.flush();
         if let Some(link) = &mut *locked(&self.link) {
             link.goodbye(counts).ok();
+            link.close();
         }
     }
 

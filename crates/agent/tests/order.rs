@@ -1,5 +1,7 @@
 //! The order in the log is the order in which it happened: every read returns the value of the write that the log says precedes it.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::collections::HashMap;

@@ -201,6 +201,16 @@ impl Stacks {
         }
     }
 
+    /// The context around a context; the root's is itself.
+    pub fn parent(&self, context: ContextId) -> ContextId {
+        self.node(context).parent
+    }
+
+    /// Every thread that has a stack.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..self.current.len() as u32).map(ThreadId)
+    }
+
     /// The longest path that two contexts share.
     pub fn common(&self, mut a: ContextId, mut b: ContextId) -> ContextId {
         while a != b {
@@ -321,7 +331,7 @@ mod tests {
         let outer_again = follow(&mut stacks, Op::Begin(RegionId(0)));
         assert_eq!(outer_again, outer);
         assert_eq!(follow(&mut stacks, Op::Exit(MethodId(1))), outer);
-        let describe = Describe { tables: &tables };
+        let describe = Describe::without_lines(&tables);
         let regions = stacks.regions(inner, describe);
         assert_eq!(regions.len(), 1);
         assert_eq!(regions[0].method, "outer");

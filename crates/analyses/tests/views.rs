@@ -127,6 +127,21 @@ fn coordinates_set_as_a_pair_and_read_one_by_one() {
 }
 
 #[test]
+fn two_executions_one_after_the_other_do_not_blame_their_region() {
+    // t2 deposits into two accounts in two calls; no call is divided, so the fields are named and not the method.
+    let outcome = views(
+        "main: w(a.balance) w(b.balance)
+         t1: begin(total) acq(a) acq(b) r(a.balance) r(b.balance) rel(b) rel(a) end(total)
+         t2: begin(deposit) acq(a) w(a.balance) rel(a) end(deposit)
+         t2: begin(deposit) acq(b) w(b.balance) rel(b) end(deposit)",
+    );
+    assert_eq!(outcome.findings.len(), 1);
+    let region = &outcome.findings[0].region;
+    assert_eq!(region.method, "");
+    assert_eq!(region.field.as_deref(), Some("a.balance, b.balance"));
+}
+
+#[test]
 fn spacecraft_task_achieves_a_property_in_two_sections() {
     let outcome = views(
         "boot: w(table.value) w(table.achieved)

@@ -13,6 +13,8 @@ pub struct Config {
     pub arrays: bool,
     /// Entry and exit of every instrumented method.
     pub stacks: bool,
+    /// What the JVMs that the program starts find in JAVA_TOOL_OPTIONS, so that they are watched too.
+    pub children: Option<String>,
     /// Sites of a program that calls the runtime itself, instead of being rewritten; their ids count from 0.
     pub sites: Vec<HandSite>,
     /// The specification of what ought to be atomic, in its TOML form.

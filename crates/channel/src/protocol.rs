@@ -146,6 +146,12 @@ impl AgentEnd {
         Ok(send(&mut self.stream, GOODBYE, &json(counts)?)?)
     }
 
+    /// Closes this end: the reader takes what is there as all.
+    pub fn close(&self) {
+        // Already closed is as good.
+        self.stream.shutdown(std::net::Shutdown::Both).ok();
+    }
+
     /// A second handle, on which a thread can wait for the reader's end.
     pub fn watch(&self) -> io::Result<ReaderGone> {
         Ok(ReaderGone {

@@ -43,12 +43,22 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
+    fn agent_option(&self) -> OsString {
+        let mut option = OsString::from("-agentpath:");
+        option.push(self.agent);
+        option.push("=socket=");
+        option.push(self.socket);
+        option
+    }
+
+    /// What JVMs that the program starts should find in their environment.
+    pub fn for_children(&self) -> String {
+        format!("{} {JIT_OPTION}", self.agent_option().to_string_lossy())
+    }
+
     pub fn command(&self) -> Result<Command, Error> {
         let (program, arguments) = self.command.split_first().ok_or(Error::NoCommand)?;
-        let mut agent = OsString::from("-agentpath:");
-        agent.push(self.agent);
-        agent.push("=socket=");
-        agent.push(self.socket);
+        let agent = self.agent_option();
         let mut command = Command::new(program);
         if is_java(program) {
             command.arg(agent).arg(JIT_OPTION);

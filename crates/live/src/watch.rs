@@ -27,6 +27,8 @@ pub struct Options {
     pub agent: PathBuf,
     pub config: Config,
     pub limits: Limits,
+    /// Watch JVMs that the program starts, too.
+    pub children: bool,
 }
 
 /// A process that was watched, and what came of it.
@@ -52,12 +54,17 @@ pub fn watch<T: Send>(
         .map_err(Error::Socket)?;
     let socket = folder.path().join("socket");
     let listener = UnixListener::bind(&socket).map_err(Error::Socket)?;
-    let mut command = Launch {
+    let launch = Launch {
         command: &options.command,
         agent: &options.agent,
         socket: &socket,
+    };
+    let mut command = launch.command()?;
+    let mut config = options.config.clone();
+    if options.children {
+        config.children = Some(launch.for_children());
     }
-    .command()?;
+    let config = &config;
     let caught = signals::catch().map_err(Error::Socket)?;
     let spawned = command.spawn();
     let mut child = spawned.map_err(|source| Error::Spawn {
@@ -79,7 +86,7 @@ pub fn watch<T: Send>(
                 let at = number;
                 number += 1;
                 scope.spawn(move || {
-                    if let Some(watched) = serve(stream, options, done, consume)
+                    if let Some(watched) = serve(stream, config, options.limits, done, consume)
                         && let Ok(mut all) = results.lock()
                     {
                         all.push((at, watched));
@@ -106,12 +113,13 @@ pub fn watch<T: Send>(
 /// Serves one JVM to its end.
 fn serve<T: Send>(
     stream: UnixStream,
-    options: &Options,
+    config: &Config,
+    limits: Limits,
     command_done: &AtomicBool,
     consume: impl Fn(&Process, &mut LiveSource) -> T + Sync,
 ) -> Option<Watched<T>> {
     // A JVM that cannot be served hears it by the closed socket, and runs unwatched.
-    let (session, mut source) = Session::open(stream, &options.config, options.limits).ok()?;
+    let (session, mut source) = Session::open(stream, config, limits).ok()?;
     let consumed = AtomicBool::new(false);
     let result = thread::scope(|scope| {
         let (session, consumed) = (&session, &consumed);

@@ -164,6 +164,9 @@ pub struct WatchArgs {
     /// Watch array elements too.
     #[arg(long)]
     pub arrays: bool,
+    /// Do not watch JVMs that the program itself starts.
+    #[arg(long)]
+    pub no_children: bool,
     /// Record entry and exit of every watched method, so that reports have full call stacks.
     #[arg(long)]
     pub stacks: bool,

@@ -10,6 +10,10 @@ use super::sections::{Access, compact};
 use crate::lock_sets::LockSetId;
 use crate::stacks::ContextId;
 
+/// A view of one thread under one lock, in the catalog.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SeenId(u32);
+
 /// How a view came about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Origin {
@@ -17,6 +21,7 @@ pub struct Origin {
     /// The locks of the critical sections around it.
     pub enclosing: LockSetId,
     pub context: ContextId,
+    pub seen: SeenId,
 }
 
 /// A view of one thread under one lock, with the same locks around it.
@@ -65,7 +70,7 @@ impl Catalog {
         enclosing: LockSetId,
         context: ContextId,
         accesses: &[Access],
-    ) {
+    ) -> SeenId {
         let hashed = hash(thread, lock, enclosing, accesses);
         let (all, seen) = (&self.accesses, &self.seen);
         let known = self.ids.find(hashed, |&id| {
@@ -76,7 +81,8 @@ impl Catalog {
                 && same_vars(&all[it.start..it.end], accesses)
         });
         if let Some(&id) = known {
-            return self.seen[id as usize].came_about_in(context);
+            self.seen[id as usize].came_about_in(context);
+            return SeenId(id);
         }
         let start = self.accesses.len();
         self.accesses.extend_from_slice(accesses);
@@ -95,6 +101,7 @@ impl Catalog {
             let it = &seen[id as usize];
             hash(it.thread, it.lock, it.enclosing, &all[it.start..it.end])
         });
+        SeenId(id)
     }
 
     /// The views restricted to some locations; equal ones of a thread are one, empty ones none.
@@ -103,7 +110,7 @@ impl Catalog {
     pub fn project(&self, tables: &Tables, keep: impl Fn(VarId) -> bool) -> Vec<View> {
         let mut views: Vec<View> = Vec::new();
         let mut ids: HashMap<(ThreadId, Vec<VarId>), usize, FxBuildHasher> = HashMap::default();
-        for it in &self.seen {
+        for (i, it) in self.seen.iter().enumerate() {
             let mut accesses = self.accesses[it.start..it.end].to_vec();
             if tables.any_overlaps() {
                 for access in &self.accesses[it.start..it.end] {
@@ -128,7 +135,7 @@ impl Catalog {
                     });
                     views.len() - 1
                 });
-            views[at].origins.extend(it.origins());
+            views[at].origins.extend(it.origins(SeenId(i as u32)));
         }
         views
     }
@@ -143,11 +150,12 @@ impl Seen {
         }
     }
 
-    fn origins(&self) -> impl Iterator<Item = Origin> {
-        (self.contexts[..self.known as usize].iter()).map(|&context| Origin {
+    fn origins(&self, seen: SeenId) -> impl Iterator<Item = Origin> {
+        (self.contexts[..self.known as usize].iter()).map(move |&context| Origin {
             lock: self.lock,
             enclosing: self.enclosing,
             context,
+            seen,
         })
     }
 }

@@ -5,6 +5,7 @@ use rustc_hash::FxBuildHasher;
 use untorn_model::{LockId, ThreadId, VarId};
 
 use super::catalog::{Origin, View};
+use super::together::TogetherIndex;
 use crate::lock_sets::LockSets;
 use crate::stacks::{ContextId, Stacks};
 
@@ -14,7 +15,7 @@ pub struct Conflict {
     /// Indices of the views.
     pub maximal: usize,
     pub diverging: [usize; 2],
-    /// How the diverging views came about, and the innermost region around both.
+    /// How the diverging views came about, and the innermost region of which one execution generated both.
     pub origins: [Origin; 2],
     pub region: ContextId,
     /// What the diverging views have in common with the maximal one.
@@ -35,15 +36,25 @@ const ALL_PAIRS: usize = 64;
 /// Up to so many ways in which a view came about are tried for a common region.
 const ORIGINS: usize = 8;
 
+/// All that is compared, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    pub views: &'a [View],
+    pub sets: &'a LockSets,
+    pub stacks: &'a Stacks,
+    pub together: &'a TogetherIndex<'a>,
+}
+
 /// Compares all views and hands over the conflicts.
 ///
 /// At least one conflict for each maximal view and thread that are incompatible; all of those that have a region around them, up to [`ALL_PAIRS`].
-pub fn compare(
-    views: &[View],
-    sets: &LockSets,
-    stacks: &Stacks,
-    conflict: &mut dyn FnMut(Conflict),
-) -> Counts {
+pub fn compare(compared: Compared<'_>, conflict: &mut dyn FnMut(Conflict)) -> Counts {
+    let Compared {
+        views,
+        sets,
+        stacks,
+        together,
+    } = compared;
     let mut containing: HashMap<VarId, Vec<usize>, FxBuildHasher> = HashMap::default();
     for (i, view) in views.iter().enumerate() {
         for &var in &view.vars {
@@ -54,6 +65,7 @@ pub fn compare(
         views,
         sets,
         stacks,
+        together,
         containing,
         overlaps: vec![Vec::new(); views.len()],
         counts: Counts::default(),
@@ -72,6 +84,7 @@ struct Check<'a> {
     views: &'a [View],
     sets: &'a LockSets,
     stacks: &'a Stacks,
+    together: &'a TogetherIndex<'a>,
     containing: HashMap<VarId, Vec<usize>, FxBuildHasher>,
     /// By view what it has in common with the maximal view looked at; empty in between.
     overlaps: Vec<Vec<VarId>>,
@@ -225,8 +238,7 @@ impl Check<'_> {
         let right = ways(b);
         for left in ways(a) {
             for &other in &right {
-                let context = self.stacks.common(left.1.context, other.1.context);
-                let region = self.stacks.innermost_region(context);
+                let region = self.region(left.1, other.1);
                 let depth = self.stacks.depth(region);
                 if best.is_none_or(|(known, ..)| depth > known) {
                     best = Some((depth, region, left, other));
@@ -244,5 +256,12 @@ impl Check<'_> {
             region,
             fields,
         })
+    }
+
+    /// The innermost region of which one execution generated both views; the root if there is none.
+    fn region(&self, a: Origin, b: Origin) -> ContextId {
+        (self.together.regions(a.seen, b.seen))
+            .max_by_key(|&region| self.stacks.depth(region))
+            .unwrap_or(ContextId::ROOT)
     }
 }

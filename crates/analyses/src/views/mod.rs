@@ -19,7 +19,7 @@
 //! A critical section that lies within one on lock *l* of the same thread does not count against a maximal view that was generated under *l*: its fields are in the view of the enclosing section, and that one counts.
 //! So two parts of one execution of an enclosing block do not diverge.
 //! Waiting ends a critical section and waking begins one; shared holds make views as exclusive ones do; re-entrant holds belong to the outermost.
-//! A finding is about the innermost region that encloses the diverging views, or about the fields if no region does; instances of a class are reported once.
+//! A finding is about the innermost region of which one execution generated the diverging views, or about the fields if there is none; instances of a class are reported once.
 //!
 //! *Guarantee.* May miss: fields that belong together and that nobody ever uses together, and a non-atomic use of a single field, such as a counter read and written back in two sections.
 //! May over-report: fields that one section happens to use together.
@@ -30,19 +30,22 @@ mod catalog;
 mod consistency;
 mod report;
 mod sections;
+mod together;
 
 use untorn_model::conflict::AccessKind;
-use untorn_model::{Kinds, Op, Tables, ThreadId, VarId};
+use untorn_model::{Event, EventIndex, Kinds, Op, Tables, ThreadId, VarId};
 use untorn_trace::{Batch, Error};
 
 use crate::lock_sets::LockSets;
 use crate::locks_held::LockOp;
-use crate::stacks::Stacks;
+use crate::stacks::{ContextId, Stacks};
 use crate::{Analysis, Context, Describe, Outcome};
 
 use catalog::Catalog;
+use consistency::Compared;
 use report::Reporter;
 use sections::{Access, Sections};
+use together::Together;
 
 /// There is nothing to choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +78,7 @@ pub struct Views {
     sets: LockSets,
     stacks: Stacks,
     catalog: Catalog,
+    together: Together,
 }
 
 impl Views {
@@ -85,6 +89,7 @@ impl Views {
             sets: LockSets::default(),
             stacks: Stacks::without_sites(),
             catalog: Catalog::default(),
+            together: Together::default(),
         }
     }
 
@@ -100,6 +105,7 @@ impl Views {
         }
         self.sections.grow(tables.threads.len());
         self.stacks.grow(tables.threads.len());
+        self.together.grow(tables.threads.len());
     }
 
     #[inline]
@@ -116,8 +122,28 @@ impl Views {
         let here = self.stacks.current(thread);
         if let Some(closed) = (self.sections).close(thread, mode, lock, &mut self.sets) {
             let context = self.stacks.common(closed.context, here);
-            self.catalog
-                .record(thread, lock, closed.enclosing, context, closed.accesses);
+            let enclosing = closed.enclosing;
+            let seen = (self.catalog).record(thread, lock, enclosing, context, closed.accesses);
+            self.together.view(thread, seen);
+        }
+    }
+
+    fn end_region(&mut self, index: EventIndex, event: &Event) {
+        let region = self
+            .stacks
+            .innermost_region(self.stacks.current(event.thread));
+        self.together.end(event.thread, region);
+        self.stacks.follow(index, event);
+    }
+
+    /// Regions that the end of the trace cuts off end there.
+    fn close_regions(&mut self) {
+        for thread in self.stacks.threads() {
+            let mut region = self.stacks.innermost_region(self.stacks.current(thread));
+            while region != ContextId::ROOT {
+                self.together.end(thread, region);
+                region = self.stacks.innermost_region(self.stacks.parent(region));
+            }
         }
     }
 
@@ -179,9 +205,12 @@ impl Analysis for Views {
                     let writes = event.op.access_kind() == Some(AccessKind::Write);
                     self.access(event.thread, access, writes);
                 }
-                Op::Begin(_) | Op::End(_) | Op::Enter(_) | Op::Exit(_) => {
+                Op::Begin(_) => {
+                    self.together.begin(event.thread);
                     self.stacks.follow(index, event);
                 }
+                Op::End(_) => self.end_region(index, event),
+                Op::Enter(_) | Op::Exit(_) => self.stacks.follow(index, event),
                 op => match LockOp::of(op) {
                     Some(LockOp::Take(mode, lock)) => {
                         let context = self.stacks.current(event.thread);
@@ -201,15 +230,19 @@ impl Analysis for Views {
         for (thread, mode, lock) in self.sections.still_open() {
             self.close(thread, LockOp::GiveUp(mode, lock));
         }
+        self.close_regions();
         let views =
             (self.catalog).project(context.tables, |var| self.is_variable(context.tables, var));
-        let describe = Describe {
-            tables: context.tables,
-        };
+        let describe = Describe::new(context);
         let mut reporter = Reporter::new(describe, &self.stacks, &views);
-        let counts = consistency::compare(&views, &self.sets, &self.stacks, &mut |conflict| {
-            reporter.add(conflict);
-        });
+        let together = self.together.index();
+        let compared = Compared {
+            views: &views,
+            sets: &self.sets,
+            stacks: &self.stacks,
+            together: &together,
+        };
+        let counts = consistency::compare(compared, &mut |conflict| reporter.add(conflict));
         reporter.finish(counts, outcome);
         Ok(())
     }

@@ -4,18 +4,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use untorn_live::{LiveSource, Process, Tally, watch};
-use untorn_trace::{OrderedWriter, Source, UtrOptions};
+use untorn_live::{LiveSource, Process, Tally, record, watch};
+use untorn_trace::{Source, UtrOptions};
 
 use crate::cli::RecordArgs;
 use crate::commands::watching::{options, stats, status_of, warn};
 use crate::failure::Failure;
 use crate::output::tell;
-
-/// How much of a run a kill of untorn itself may cost.
-const FLUSH: Duration = Duration::from_secs(1);
 
 pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     let options = options(&args.watch, args.spec.as_deref(), &args.command)?;
@@ -28,7 +24,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         } else {
             beside(&args.output, process)
         };
-        record(args, &path, source)
+        keep(args, &path, source)
     })?;
     if processes.is_empty() {
         return Err(Failure::NothingWatched);
@@ -57,26 +53,9 @@ fn beside(path: &Path, process: &Process) -> PathBuf {
 }
 
 /// Writes one process's events, to its end.
-fn record(args: &RecordArgs, path: &Path, source: &mut LiveSource) -> Result<Tally, Failure> {
-    let file = File::create(path).map_err(|error| Failure::file(path, error))?;
-    let options = UtrOptions {
-        compress: !args.no_compress,
-    };
-    let mut writer = OrderedWriter::new(path.display().to_string(), file, options)?;
-    let mut batch = Vec::new();
-    let mut flushed = Instant::now();
-    loop {
-        source.fill(&mut batch)?;
-        if batch.is_empty() {
-            break;
-        }
-        writer.write(source.tables(), &batch)?;
-        if flushed.elapsed() > FLUSH {
-            writer.flush(source.tables())?;
-            flushed = Instant::now();
-        }
-    }
-    writer.finish(source.tables())?;
+fn keep(args: &RecordArgs, path: &Path, source: &mut LiveSource) -> Result<Tally, Failure> {
+    let compress = !args.no_compress;
+    record(source, path, UtrOptions { compress })?;
     tell(&source.notes());
     Ok(source.tally())
 }

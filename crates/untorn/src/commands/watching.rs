@@ -35,6 +35,7 @@ pub fn options(
             spec,
             ..Config::default()
         },
+        children: !args.no_children,
         ..Options::default()
     })
 }

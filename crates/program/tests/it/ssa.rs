@@ -1,10 +1,8 @@
 //! Bodies in SSA form are valid, typed, and say what the source says.
 
-mod support;
-
 use std::path::PathBuf;
 
-use support::fixtures;
+use crate::support::fixtures;
 use untorn_program::classes::{Classes, Loader, Type};
 use untorn_program::ir::{Body, Const, Def, InvokeKind, Op, build_body};
 use untorn_program::load::{ClassPath, JdkChoice, Limits};
@@ -331,7 +329,7 @@ fn lambdas_and_method_references_are_objects_with_a_body() {
 #[test]
 fn instructions_know_their_source_lines() {
     let loader = load();
-    let source = include_str!("fixtures/Shapes.java");
+    let source = include_str!("../fixtures/Shapes.java");
     let line = source
         .lines()
         .position(|line| line.contains("result = text.trim()"))

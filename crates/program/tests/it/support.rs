@@ -1,5 +1,4 @@
 //! Compiles the Java fixtures with the real javac, once per test binary.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::env;
 use std::ffi::OsString;

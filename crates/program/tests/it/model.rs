@@ -1,10 +1,8 @@
 //! Call graph, points-to sets, threads, sharing and locks of small programs.
 
-mod support;
-
 use std::path::PathBuf;
 
-use support::fixtures;
+use crate::support::fixtures;
 use untorn_program::heap::{ObjectKind, ObjectSet};
 use untorn_program::ir::Op;
 use untorn_program::library::LockMode;
@@ -357,4 +355,52 @@ fn what_the_user_names_must_exist() {
         error(&LoadPlan::default()),
         LoadError::NothingToAnalyze
     ));
+}
+
+#[test]
+fn the_jdk_classes_of_the_evaluation_are_libraries_of_their_own() {
+    for name in [
+        "java.lang.StringBuffer",
+        "java.util.Hashtable",
+        "java.util.Collections$SynchronizedList",
+        "java.io.PrintWriter",
+    ] {
+        let program = Program::load(&LoadPlan {
+            jdk_classes: vec![name.into()],
+            ..LoadPlan::default()
+        })
+        .unwrap();
+        let [class] = program.inputs() else {
+            panic!("one input")
+        };
+        let clients = program
+            .threads()
+            .ids()
+            .find(|id| program.threads().thread(*id).kind == ThreadKind::Clients)
+            .unwrap();
+        // Every exported method with a body is run by clients, and the instance is shared.
+        for method in &program.classes().class(*class).methods {
+            let info = program.classes().method(*method);
+            let callable = program.classes().is_exported(*method)
+                && !program.classes().is_constructor(*method);
+            if callable && info.has_code {
+                let nodes = program.heap().nodes_of(*method);
+                let run = nodes
+                    .iter()
+                    .any(|node| program.threads().runs(clients, *node));
+                assert!(run, "{}", program.classes().describe_method(*method));
+            }
+        }
+        let shared = program
+            .sharing()
+            .shared()
+            .iter()
+            .any(|object| program.heap().object(object).class == *class);
+        assert!(shared, "{name}");
+        assert_eq!(
+            program.assumptions().count(Assumption::UnmatchedMonitor),
+            0,
+            "{name}"
+        );
+    }
 }
