@@ -22,8 +22,10 @@ struct Tables {
     fields: FxHashMap<(u32, String), u32>,
     field_names: Vec<(u32, String)>,
     shapes: FxHashMap<String, Shape>,
-    /// Fields whose class is not known, by the class that must be seen first.
+    /// Fields whose declaration is not known, by the class that must be seen first.
     unresolved: FxHashMap<String, Vec<u32>>,
+    /// The sites of such fields, which are not declared yet.
+    withheld: FxHashMap<u32, Vec<Withheld>>,
     /// Fields that turned out to be another one.
     same: FxHashMap<u32, u32>,
     methods: u32,
@@ -31,6 +33,15 @@ struct Tables {
     /// The instance field of each site, or [`NO_FIELD`].
     sites: Vec<u32>,
     pending: Vec<u8>,
+}
+
+/// A site that waits until its field is known.
+#[derive(Clone, Copy, Debug)]
+struct Withheld {
+    site: u32,
+    method: u32,
+    line: u32,
+    access: Access,
 }
 
 /// What a class declares, as far as others that inherit from it must know.
@@ -88,7 +99,7 @@ impl Registry {
     /// The id of a field, static or not, that a reference to a class and a name means; and its declaration, if it is known.
     ///
     /// A reference may name a class that inherits the field, even one whose superclass has not been seen.
-    /// Such a field gets an id that is later declared to be the same as the inherited one.
+    /// The sites of such a field are declared when the class that declares it is seen, or else when one of them is first used.
     /// Interfaces are not searched: their fields are constants.
     pub fn field(&self, class: &str, name: &str) -> (u32, Option<FieldShape>) {
         let mut t = locked(&self.tables);
@@ -101,16 +112,21 @@ impl Registry {
                     && id == known
                 {
                     t.unresolved.entry(missing).or_default().push(id);
+                    t.withheld.insert(id, Vec::new());
                 }
                 (id, None)
             }
         }
     }
 
-    /// The field that this one turned out to be.
+    /// The field that this one turned out to be, asked before its first use.
     pub fn same_field(&self, field: u32) -> u32 {
-        let t = locked(&self.tables);
-        t.same.get(&field).copied().unwrap_or(field)
+        let mut t = locked(&self.tables);
+        t.settle(field);
+        let same = t.same.get(&field).copied().unwrap_or(field);
+        drop(t);
+        self.flush();
+        same
     }
 
     /// A new id for a method; each is asked for once.
@@ -155,12 +171,20 @@ impl Registry {
             }) => field,
             _ => NO_FIELD,
         });
-        t.declare(&Declaration::Site {
-            id,
-            method,
-            line,
-            access,
-        });
+        match access {
+            Some(access) => t.declare_access(Withheld {
+                site: id,
+                method,
+                line,
+                access,
+            }),
+            None => t.declare(&Declaration::Site {
+                id,
+                method,
+                line,
+                access: None,
+            }),
+        }
         Some(id)
     }
 
@@ -196,11 +220,16 @@ impl Registry {
         self.flush();
     }
 
-    /// The class and field that a site's field reference names.
+    /// The class and field that a site's field reference names, asked before its first use.
     pub fn site_field(&self, site: u32) -> Option<(String, String)> {
-        let t = locked(&self.tables);
-        let (class, field) = t.field_names.get(*t.sites.get(site as usize)? as usize)?;
-        Some((t.class_names.get(*class as usize)?.clone(), field.clone()))
+        let mut t = locked(&self.tables);
+        let field = *t.sites.get(site as usize)?;
+        t.settle(field);
+        let (class, name) = t.field_names.get(field as usize)?;
+        let named = (t.class_names.get(*class as usize)?.clone(), name.clone());
+        drop(t);
+        self.flush();
+        Some(named)
     }
 
     /// Declares something that has its id already, at once.
@@ -294,6 +323,26 @@ impl Tables {
         Err(None)
     }
 
+    /// Declares an access, of the field that its field turned out to be, unless that is not known yet.
+    fn declare_access(&mut self, withheld: Withheld) {
+        let mut access = withheld.access;
+        if let Target::Field(field) | Target::Static(field) = &mut access.target {
+            if let Some(waiting) = self.withheld.get_mut(field) {
+                waiting.push(withheld);
+                return;
+            }
+            if let Some(&same) = self.same.get(field) {
+                *field = same;
+            }
+        }
+        self.declare(&Declaration::Site {
+            id: withheld.site,
+            method: withheld.method,
+            line: withheld.line,
+            access: Some(access),
+        });
+    }
+
     /// Tries again to find where a field is declared.
     fn resolve(&mut self, id: u32) {
         let Some((class, name)) = self.field_names.get(id as usize).cloned() else {
@@ -308,16 +357,23 @@ impl Tables {
                 if same != id {
                     self.same.insert(id, same);
                 }
-                if same != id || shape.is_volatile {
-                    self.declare(&Declaration::SameField {
-                        id,
-                        same,
-                        volatile: shape.is_volatile,
-                    });
+                for mut withheld in self.withheld.remove(&id).unwrap_or_default() {
+                    if shape.is_volatile {
+                        withheld.access.volatile = true;
+                        withheld.access.wide = false;
+                    }
+                    self.declare_access(withheld);
                 }
             }
             Err(Some(missing)) => self.unresolved.entry(missing).or_default().push(id),
-            Err(None) => {}
+            Err(None) => self.settle(id),
+        }
+    }
+
+    /// A field is about to be used: what is not known of it by now will not be.
+    fn settle(&mut self, field: u32) {
+        for withheld in self.withheld.remove(&field).unwrap_or_default() {
+            self.declare_access(withheld);
         }
     }
 
@@ -334,6 +390,7 @@ mod tests {
     fn ids_are_dense_and_declared_in_order() {
         let registry = Registry::new(None);
         let class = registry.class("bank.Account", Some("Account.java"));
+        registry.shape("bank.Account", shape(None, &["balance"]));
         assert_eq!(registry.class("bank.Account", None), class);
         let (field, _) = registry.field("bank.Account", "balance");
         assert_eq!(registry.field("bank.Account", "balance").0, field);
@@ -352,15 +409,15 @@ mod tests {
             )
             .unwrap();
         let lock = registry.site(method, 8, None).unwrap();
+        assert_eq!(registry.pending().len(), 5);
+        registry.flush();
+        assert!(registry.pending().is_empty());
         assert_eq!(
             registry.site_field(site),
             Some(("bank.Account".to_owned(), "balance".to_owned()))
         );
         assert_eq!(registry.site_field(lock), None);
         assert_eq!(registry.site_field(99), None);
-        assert_eq!(registry.pending().len(), 5);
-        registry.flush();
-        assert!(registry.pending().is_empty());
     }
 
     fn shape(above: Option<&str>, fields: &[&str]) -> Shape {
@@ -375,14 +432,30 @@ mod tests {
         }
     }
 
-    fn same(registry: &Registry) -> Vec<(u32, u32, bool)> {
-        let pairs = registry.pending().into_iter().filter_map(|declaration| {
-            let Declaration::SameField { id, same, volatile } = declaration else {
+    fn access(target: Target) -> Option<Access> {
+        Some(Access {
+            kind: AccessKind::Write,
+            target,
+            volatile: false,
+            wide: true,
+            approximate: false,
+        })
+    }
+
+    /// The sites that were declared: id, field, and whether it is volatile.
+    fn sites(registry: &Registry) -> Vec<(u32, u32, bool)> {
+        let sites = registry.pending().into_iter().filter_map(|declaration| {
+            let Declaration::Site { id, access, .. } = declaration else {
                 return None;
             };
-            Some((id, same, volatile))
+            let access = access?;
+            let (Target::Field(field) | Target::Static(field)) = access.target else {
+                return None;
+            };
+            assert_eq!(access.wide, !access.volatile);
+            Some((id, field, access.volatile))
         });
-        pairs.collect()
+        sites.collect()
     }
 
     #[test]
@@ -394,31 +467,49 @@ mod tests {
         assert!(declared.is_some());
         assert_eq!(registry.field("Sub", "x").0, x);
         assert!(registry.field("Sub", "vy").1.unwrap().is_volatile);
-        assert_eq!(same(&registry), []);
     }
 
     #[test]
-    fn a_superclass_seen_later_makes_fields_the_same() {
+    fn sites_wait_for_the_superclass_that_declares_their_field() {
         let registry = Registry::new(None);
         registry.shape("Sub", shape(Some("Middle"), &[]));
         let (through_sub, declared) = registry.field("Sub", "vx");
         assert!(declared.is_none());
-        let (through_other, _) = registry.field("Other", "vz");
+        registry.site(0, 1, access(Target::Field(through_sub)));
         registry.shape("Middle", shape(Some("Base"), &["y"]));
-        assert_eq!(same(&registry), [], "not yet");
+        assert_eq!(sites(&registry), [], "not yet");
         registry.shape("Base", shape(None, &["vx"]));
         let (base, _) = registry.field("Base", "vx");
         assert_ne!(base, through_sub);
         assert_eq!(registry.same_field(through_sub), base);
-        registry.shape("Other", shape(None, &["vz"]));
-        assert_eq!(registry.same_field(through_other), through_other);
+        registry.shape("Other", shape(Some("Base"), &[]));
+        registry.site(0, 2, access(Target::Static(through_sub)));
         assert_eq!(
-            same(&registry),
-            [
-                (through_sub, base, true),
-                (through_other, through_other, true)
-            ]
+            registry.site_field(0),
+            Some(("Sub".to_owned(), "vx".to_owned()))
         );
+    }
+
+    #[test]
+    fn resolved_sites_name_the_inherited_field() {
+        let registry = Registry::new(None);
+        registry.shape("Sub", shape(Some("Base"), &[]));
+        let (through_sub, _) = registry.field("Sub", "vx");
+        let site = registry.site(0, 1, access(Target::Static(through_sub)));
+        registry.shape("Base", shape(None, &["vx"]));
+        let (base, _) = registry.field("Base", "vx");
+        assert_eq!(sites(&registry), [(site.unwrap(), base, true)]);
+    }
+
+    #[test]
+    fn a_site_is_declared_before_its_first_use_in_any_case() {
+        let registry = Registry::new(None);
+        registry.shape("Sub", shape(Some("Never"), &[]));
+        let (field, _) = registry.field("Sub", "x");
+        let site = registry.site(0, 1, access(Target::Field(field))).unwrap();
+        assert_eq!(sites(&registry), []);
+        locked(&registry.tables).settle(field);
+        assert_eq!(sites(&registry), [(site, field, false)]);
     }
 
     #[test]

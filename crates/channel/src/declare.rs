@@ -88,13 +88,6 @@ pub enum Declaration {
         id: u64,
         text: String,
     },
-    /// Two fields turn out to be one: the class that the first one's reference names inherits the second.
-    SameField {
-        id: u32,
-        /// May be the first itself, when only the flag is news.
-        same: u32,
-        volatile: bool,
-    },
 }
 
 fn put_number(out: &mut Vec<u8>, mut value: u64) {
@@ -181,12 +174,6 @@ impl Declaration {
                 put_number(out, *id);
                 put_text(out, text);
             }
-            Self::SameField { id, same, volatile } => {
-                out.push(9);
-                put_number(out, *id as u64);
-                put_number(out, *same as u64);
-                out.push(u8::from(*volatile));
-            }
         }
     }
 
@@ -233,11 +220,6 @@ impl Declaration {
             8 => Self::Key {
                 id: take_number(bytes)?,
                 text: take_text(bytes)?,
-            },
-            9 => Self::SameField {
-                id: take_id(bytes)?,
-                same: take_id(bytes)?,
-                volatile: take_byte(bytes)? != 0,
             },
             _ => return Err(Error::Malformed("a declaration of an unknown kind")),
         })
@@ -407,8 +389,6 @@ mod tests {
             (any::<u32>(), text).prop_map(|(id, name)| Declaration::Thread { id, name }),
             (any::<u32>(), text).prop_map(|(id, name)| Declaration::RuntimeClass { id, name }),
             (any::<u64>(), text).prop_map(|(id, text)| Declaration::Key { id, text }),
-            (any::<u32>(), any::<u32>(), any::<bool>())
-                .prop_map(|(id, same, volatile)| Declaration::SameField { id, same, volatile }),
         ]
     }
 

@@ -41,8 +41,6 @@ pub struct Names {
     methods: Vec<Option<MethodId>>,
     regions: Vec<Option<RegionId>>,
     sites: Vec<Option<SiteEntry>>,
-    /// The sites of each field.
-    sites_of: FxHashMap<u32, Vec<u32>>,
     runtime_classes: Vec<Option<ClassId>>,
     named_threads: FxHashMap<u32, String>,
     threads: Vec<Option<ThreadId>>,
@@ -125,13 +123,6 @@ impl Names {
                 access,
             } => {
                 let site = self.place(get(&self.methods, method)?, line)?;
-                if let Some(Access {
-                    target: Target::Field(field) | Target::Static(field),
-                    ..
-                }) = access
-                {
-                    self.sites_of.entry(field).or_default().push(id);
-                }
                 let access = match access {
                     Some(access) => Some(self.access_site(access)?),
                     None => None,
@@ -147,37 +138,7 @@ impl Names {
                 self.keys.insert(id, text);
                 Some(())
             }
-            Declaration::SameField { id, same, volatile } => self.same_field(id, same, volatile),
         }
-    }
-
-    /// The sites of one field go over to another: the class that they name inherits it.
-    fn same_field(&mut self, id: u32, same: u32, volatile: bool) -> Option<()> {
-        let (field, class) = get(&self.fields, same)?;
-        put(&mut self.fields, id, (field, class))?;
-        let sites = self.sites_of.remove(&id).unwrap_or_default();
-        for &site in &sites {
-            let Some(mut entry) = get(&self.sites, site) else {
-                continue;
-            };
-            let Some(access) = &mut entry.access else {
-                continue;
-            };
-            access.target = match access.target {
-                SiteTarget::Static(_) => SiteTarget::Static(self.static_var(field, class)?),
-                _ => SiteTarget::Field(field, class),
-            };
-            if volatile {
-                let approximate = access.flags.contains(AccessFlags::APPROXIMATE);
-                access.flags = AccessFlags::VOLATILE;
-                if approximate {
-                    access.flags = access.flags.with(AccessFlags::APPROXIMATE);
-                }
-            }
-            put(&mut self.sites, site, entry)?;
-        }
-        self.sites_of.entry(same).or_default().extend(sites);
-        Some(())
     }
 
     fn class(&mut self, name: &str, source_file: Option<&str>) -> Option<ClassId> {

@@ -14,7 +14,7 @@ pub struct Plan {
     pub(super) spec: Specification,
     pub(super) arrays: bool,
     pub(super) stacks: bool,
-    pub(super) models: Models,
+    pub models: Models,
     pub platform: Platform,
 }
 
