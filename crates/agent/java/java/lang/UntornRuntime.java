@@ -292,4 +292,7 @@ public final class UntornRuntime {
     static native String siteClass(int site);
 
     static native String siteField(int site);
+
+    /** The static field that one turned out to be: a reference may name a class that inherits it. */
+    static native int sameField(int field);
 }

@@ -199,11 +199,13 @@ final class UntornShadow {
         unlock(c.held, site, c);
     }
 
+    /** The word of a static field that has none yet; its class is initialized, so it is known which field it is. */
     @DontInline
     private static UntornWord staticWord(int field) {
         UntornThread.probe();
         try {
-            UntornWord made = new UntornWord();
+            int same = UntornRuntime.sameField(field);
+            UntornWord made = same == field ? new UntornWord() : staticWord(same);
             UntornWord[] grown = field < statics.length ? null : new UntornWord[Math.max(field + 1, statics.length * 2)];
             UntornThread.globalLock();
             try {
