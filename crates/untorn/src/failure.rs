@@ -11,6 +11,8 @@ pub enum Failure {
     Live(#[from] untorn_live::Error),
     #[error("no JVM of this command could be watched; does it run java?")]
     NothingWatched,
+    #[error(transparent)]
+    Program(#[from] untorn_program::LoadError),
     #[error("{path}: {source}")]
     File {
         path: String,
