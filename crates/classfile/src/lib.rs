@@ -99,10 +99,12 @@
 
 pub mod edit;
 mod error;
+mod facts;
 pub mod insn;
 pub mod read;
 
 pub use edit::{ClassEditor, EditError, MethodEditor};
 pub use error::{Error, ErrorKind, Result};
+pub use facts::facts_of;
 pub use insn::{Insn, Op};
 pub use read::{ClassFile, PoolIndex};

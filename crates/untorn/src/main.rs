@@ -22,8 +22,13 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Record(args) => commands::record::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        Command::Refine(args) => commands::refine::run(&args),
+        Command::Spec(args) => commands::spec::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
     };

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use untorn_findings::Document;
-use untorn_report::text;
+use untorn_report::{Excerpts, text};
 use untorn_trace::Note;
 
 use crate::cli::{Format, OutputArgs};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// Writes the document and says with which status to exit.
 pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failure> {
     let rendered = match args.format {
-        Format::Text => text::render(document, &text_options(args)),
+        Format::Text => text::render(document, &Excerpts::default(), &text_options(args)),
         Format::Json => document.to_json()?,
     };
     match &args.output {

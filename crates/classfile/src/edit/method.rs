@@ -214,6 +214,14 @@ impl<'a> MethodEditor<'a> {
             .filter(|_| index < self.insns.len())
     }
 
+    /// The instruction of the file that a jump to this label runs first; `None` for inserted code.
+    pub fn target(&self, label: Label) -> Option<usize> {
+        match label.spot() {
+            Spot::Target(index) => Some(index),
+            _ => None,
+        }
+    }
+
     /// Whether anything was inserted, replaced or wrapped.
     pub fn is_edited(&self) -> bool {
         !self.inserts.is_empty() || !self.handlers.is_empty() || !self.kept_locals.is_empty()
@@ -369,6 +377,27 @@ impl<'a> MethodEditor<'a> {
         Ok(snippet)
     }
 
+    /// Sends exceptions between two labels to a place that exists or that inserted code binds.
+    ///
+    /// `innermost` ranges are tried before all others, the rest after those of the file; among
+    /// themselves they keep the order in which they were added.
+    pub fn protect(
+        &mut self,
+        start: Label,
+        end: Label,
+        handler: Label,
+        catch_type: PoolIndex,
+        innermost: bool,
+    ) {
+        self.handlers.push(Handler {
+            start,
+            end,
+            target: handler,
+            catch_type,
+            innermost,
+        });
+    }
+
     /// The first instruction after the call of the superclass constructor (or of another one of
     /// the same class) in a constructor; 0 in any other method.
     ///
@@ -430,7 +459,7 @@ impl<'a> MethodEditor<'a> {
     }
 
     /// The instruction of the file that stands at or before an offset.
-    pub(crate) fn index_at(&self, offset: u32) -> usize {
+    pub fn index_at(&self, offset: u32) -> usize {
         self.offsets
             .partition_point(|&start| start <= offset)
             .saturating_sub(1)

@@ -51,6 +51,8 @@ pub struct Start {
 pub enum Movement {
     /// It takes and gives nothing but values, so that receivers need not be kept apart.
     Nothing,
+    /// It gives its receiver.
+    Receiver,
     /// It may store what it takes in its receiver.
     Stores,
     /// It may give what it took, so that call sites must be kept apart too.
@@ -147,7 +149,7 @@ impl Solver<'_> {
         let callee = self.node(method, context);
         if let Some(result) = call.result
             && self.nodes[callee.index()].opaque
-            && returns_receiver(self.library.effect(self.classes(), method))
+            && self.movement(method) == Movement::Receiver
         {
             self.graph.add_object(result, object);
         }
@@ -275,7 +277,9 @@ impl Solver<'_> {
         let merged =
             receiver.is_some_and(|object| self.objects.get(object).kind == ObjectKind::Merged);
         let per_site = !opaque || movement == Movement::Any;
-        if movement == Movement::Nothing || (opaque && merged && !per_site) {
+        if matches!(movement, Movement::Nothing | Movement::Receiver)
+            || (opaque && merged && !per_site)
+        {
             return Context::None;
         }
         let caller = &self.nodes[call.caller.index()];
@@ -314,9 +318,8 @@ impl Solver<'_> {
         // Comparing stores nothing.
         let compares = self.classes().method_name(method) == "equals";
         let movement = match () {
-            () if compares || returns_receiver(effect) || !modelled && !takes && !gives => {
-                Movement::Nothing
-            }
+            () if returns_receiver(effect) => Movement::Receiver,
+            () if compares || !modelled && !takes && !gives => Movement::Nothing,
             () if gives && !array || effect.is_some_and(|effect| !effect.start.is_empty()) => {
                 Movement::Any
             }
