@@ -298,11 +298,17 @@ impl<'a> Typed<'a> {
             What::Unowned {
                 field: Some(field),
                 write,
-            } => simple(format!(
-                "{} what {} holds, which others may hold too",
-                verb(write),
-                classes.describe_field(field)
-            )),
+            } => {
+                let spilled = self.translation.shared_content.get(&field);
+                let place = spilled.map_or_else(String::new, |(method, line)| {
+                    format!(" since {} line {line}", classes.describe_method(*method))
+                });
+                simple(format!(
+                    "{} what {} holds, which others may hold too{place}",
+                    verb(write),
+                    classes.describe_field(field)
+                ))
+            }
             What::Unowned { field: None, write } => {
                 format!("{} an object that others may hold too", verb(write))
             }

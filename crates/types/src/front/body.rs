@@ -12,7 +12,8 @@ use untorn_program::locks::MethodLock;
 use untorn_program::{BlockId, InstrId, MethodId, RegionId as Section, ValueId};
 
 use super::Translator;
-use super::fields::{has_wide_elements, is_unknown, origin, related};
+use super::content::{Source, related};
+use super::fields::{has_wide_elements, is_unknown};
 use super::fresh::{Leaked, Shape, is_clone};
 use super::models::{Operand, is_value_class};
 use super::names::{class_lock, explicit, field_name, is_lock_class, name};
@@ -360,43 +361,67 @@ impl<'t, 'a> Writer<'t, 'a> {
         if self.is_confined(value, leaked) {
             return;
         }
-        let from = origin(self.shape, value);
-        let owner = from.filter(|from| {
-            let t = &*self.translator;
-            t.facts.owns_content(&t.world, from.field)
-        });
-        if let Some(from) = owner {
-            let confined = from
-                .object
-                .is_some_and(|object| self.is_confined(object, leaked));
-            let actuals = self.on(from.object);
-            let site = self.site(
-                line,
-                What::Elements {
-                    field: from.field,
-                    write,
-                },
-            );
-            let field = self.translator.content(from.field);
-            let effect = Effect::Access {
-                field,
-                actuals,
-                write,
-                confined,
-            };
-            if many {
-                self.push_repeated(effect, site);
-            } else {
-                self.push(effect, site);
+        let t = &*self.translator;
+        let mut sources: Vec<Source> = t
+            .content
+            .sources(&t.world, self.shape, value)
+            .into_iter()
+            .collect();
+        sources.sort_unstable();
+        for source in sources {
+            match source {
+                Source::Field(object, field) => {
+                    let t = &*self.translator;
+                    if t.content.owns(&t.world, field) {
+                        self.owned(line, object, field, write, many, leaked);
+                    } else {
+                        self.unowned(line, value, Some(field), write, many);
+                    }
+                }
+                // What a caller passes, the caller accounts for; strangers' arrays are nobody's.
+                Source::Param(_) if !self.translator.world.is_open(self.key.method) => {}
+                // Never given to anyone.
+                Source::Made(_) => {}
+                Source::Param(_) | Source::Other => self.unowned(line, value, None, write, many),
             }
-            return;
         }
-        // What a caller passes, the caller accounts for; strangers' arrays are nobody's.
-        let canon = self.shape.canon(value);
+    }
+
+    fn owned(
+        &mut self,
+        line: u16,
+        object: Option<ValueId>,
+        field: untorn_program::FieldId,
+        write: bool,
+        many: bool,
+        leaked: &Leaked,
+    ) {
+        let confined = object.is_some_and(|object| self.is_confined(object, leaked));
+        let actuals = self.on(object);
+        let site = self.site(line, What::Elements { field, write });
+        let field = self.translator.content_of(field);
+        let effect = Effect::Access {
+            field,
+            actuals,
+            write,
+            confined,
+        };
+        if many {
+            self.push_repeated(effect, site);
+        } else {
+            self.push(effect, site);
+        }
+    }
+
+    fn unowned(
+        &mut self,
+        line: u16,
+        value: ValueId,
+        field: Option<untorn_program::FieldId>,
+        write: bool,
+        many: bool,
+    ) {
         let world = &self.translator.world;
-        if self.shape.body.params.contains(&canon) && !world.is_open(self.key.method) {
-            return;
-        }
         let class = self.shape.body.ty(value).class();
         let array = class.filter(|&c| matches!(world.table().class(c).kind, ClassKind::Array(_)));
         let single = array.is_some_and(|class| !has_wide_elements(world, class)) && !many;
@@ -405,7 +430,6 @@ impl<'t, 'a> Writer<'t, 'a> {
         } else {
             Atomicity::CMPD
         };
-        let field = from.map(|from| from.field);
         let site = self.site(line, What::Unowned { field, write });
         self.push(Effect::Does(does), site);
     }

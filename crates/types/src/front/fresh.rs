@@ -227,7 +227,8 @@ pub fn is_clone(world: &World<'_>, method: MethodId) -> bool {
         && classes.method_name(method) == "clone"
 }
 
-fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bool {
+/// Whether a library method may keep the argument at this position, the receiver being 0.
+pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bool {
     if is_clone(world, callee) {
         return false;
     }

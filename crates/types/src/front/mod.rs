@@ -3,13 +3,14 @@
 //! The soundness of every proof rests on this translation: whatever it is unsure of, it makes worse.
 //! - Objects count as confined only while no other thread can have a reference (`fresh`), or if the points-to analysis shows that none ever has (`world`).
 //! - A field is a step of a lock path only if it never changes once its object is known (`fields`).
-//! - Elements of arrays and the content of unsynchronized collections have the guard of the field that owns them, and no guard if they are not owned (`fields`).
+//! - Elements of arrays and the content of unsynchronized collections have the guard of the field that owns them, and no guard if they are not owned (`content`).
 //! - Calls run all methods that the call graph knows, in a library also those of every class that fits; anything else is compound (`world`, `models`).
 //! - A method may be called with no lock held if anything outside the translated code can call it (`World::is_open`).
 //!
 //! What is taken for granted: class initialization is no step; reflection, native code and deserialization do not access fields, which the program model counts as assumptions; clients do not access fields and do not extend classes.
 
 mod body;
+mod content;
 mod fields;
 mod fresh;
 pub mod models;
@@ -26,6 +27,7 @@ use crate::algebra::Algebra;
 use crate::input::{self, Field, Guard, Method, RegionId, Scope, ThreadStart, VisibleFields};
 use crate::locks::{ClassName, FieldName, Lock, Locks, Root};
 use body::Writer;
+use content::Content;
 use fields::{FieldFacts, has_wide_elements};
 use fresh::{Shape, find_leaks};
 use models::{BadModel, Models};
@@ -64,6 +66,8 @@ pub struct Translation {
     pub methods: Vec<Key>,
     /// The fields of the input.
     pub fields: Vec<FieldKey>,
+    /// Fields whose content others may hold too, with the method and line that gives it away; line 0 if no single one does.
+    pub shared_content: FxHashMap<FieldId, (MethodId, u16)>,
     /// The synchronized blocks; a region's number is the index.
     pub blocks: Vec<(Key, Block)>,
 }
@@ -71,6 +75,7 @@ pub struct Translation {
 pub(crate) struct Translator<'a> {
     world: World<'a>,
     facts: FieldFacts,
+    content: Content,
     touched: Touched,
     locks: Locks,
     sites: Sites,
@@ -95,7 +100,8 @@ pub fn translate(program: &Program) -> Result<Translation, BadModel> {
         .collect();
     let keys = find_versions(&world, &shapes);
     let facts = FieldFacts::find(&world, &shapes, &keys);
-    let touched = find_touched(&world, &shapes);
+    let content = Content::find(&world, &shapes);
+    let touched = find_touched(&world, &shapes, &content);
     let ids = keys
         .iter()
         .enumerate()
@@ -104,6 +110,7 @@ pub fn translate(program: &Program) -> Result<Translation, BadModel> {
     let mut translator = Translator {
         world,
         facts,
+        content,
         touched,
         locks: Locks::default(),
         sites: Sites::default(),
@@ -138,7 +145,7 @@ impl Translator<'_> {
     }
 
     /// What a field owns, as a field of its own.
-    fn content(&mut self, field: FieldId) -> input::FieldId {
+    fn content_of(&mut self, field: FieldId) -> input::FieldId {
         self.field_key(FieldKey {
             field,
             content: true,
@@ -196,6 +203,7 @@ impl Translator<'_> {
             sites: self.sites,
             methods: keys.to_vec(),
             fields: self.fields,
+            shared_content: self.content.into_spilled(),
             blocks: self.blocks,
         }
     }

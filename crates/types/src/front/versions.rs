@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::ir::Op;
 use untorn_program::{InstrId, MethodId, ValueId};
 
+use super::content::{Content, Source};
 use super::fields::is_unknown;
 use super::fresh::{Leaked, Shape};
 use super::models::Operand;
@@ -91,7 +92,11 @@ pub fn find_versions(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>)
 pub type Touched = FxHashMap<(MethodId, usize), bool>;
 
 /// A least fixpoint over the calls.
-pub fn find_touched(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>) -> Touched {
+pub fn find_touched(
+    world: &World<'_>,
+    shapes: &FxHashMap<MethodId, Shape<'_>>,
+    content: &Content,
+) -> Touched {
     let mut touched = Touched::default();
     loop {
         let mut changed = false;
@@ -101,14 +106,15 @@ pub fn find_touched(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>) 
             };
             for (id, instr) in shape.body.all_instrs() {
                 for (value, write) in touches(world, shape, &touched, id, &instr.op) {
-                    let value = shape.canon(value);
-                    let Some(position) = shape.body.params.iter().position(|&p| p == value) else {
-                        continue;
-                    };
-                    let known = touched.get(&(method, position)).copied();
-                    if known.is_none_or(|known| write && !known) {
-                        touched.insert((method, position), write);
-                        changed = true;
+                    for source in content.sources(world, shape, value) {
+                        let Source::Param(position) = source else {
+                            continue;
+                        };
+                        let known = touched.get(&(method, position)).copied();
+                        if known.is_none_or(|known| write && !known) {
+                            touched.insert((method, position), write);
+                            changed = true;
+                        }
                     }
                 }
             }

@@ -189,6 +189,12 @@ impl<'a> World<'a> {
                         .map(|callee| heap.node(callee).method),
                 );
             }
+            let strangers = self.strangers(caller, named, args);
+            if !strangers.is_empty() {
+                // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
+                targets.retain(|target| !strangers.contains(target));
+                found.unknown = true;
+            }
             if declared_here && !self.program.is_application() {
                 // The heap of a library knows one instance per class; any other may be behind the reference.
                 for &class in &self.input_classes {
@@ -209,10 +215,12 @@ impl<'a> World<'a> {
             } else if !declared_here {
                 let receiver = args.first().copied();
                 if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
-                    found.unknown = self.models.find(classes, named).is_none()
-                        && self.program.library().effect(classes, named).is_none();
-                    if !found.unknown {
+                    let known = self.models.find(classes, named).is_some()
+                        || self.program.library().effect(classes, named).is_some();
+                    if known {
                         targets.push(named);
+                    } else {
+                        found.unknown = true;
                     }
                 }
             }
@@ -228,6 +236,43 @@ impl<'a> World<'a> {
         }
         found.unknown |= found.translated.is_empty() && found.library.is_empty();
         found
+    }
+
+    /// Methods that would run only for objects of unknown subclasses of abstract classes.
+    fn strangers(
+        &self,
+        caller: MethodId,
+        named: MethodId,
+        args: &[ValueId],
+    ) -> FxHashSet<MethodId> {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let (mut own, mut strange) = (FxHashSet::default(), FxHashSet::default());
+        let Some(&receiver) = args.first() else {
+            return strange;
+        };
+        for &node in heap.nodes_of(caller) {
+            for object in heap.points_to(node, receiver).iter() {
+                let object = heap.object(object);
+                let flags = classes.class(object.class).flags;
+                let vague = matches!(object.kind, ObjectKind::Passed | ObjectKind::Returned(_));
+                let selected = classes.select(object.class, named);
+                if vague && (flags.is_abstract() || flags.is_interface()) {
+                    strange.extend(selected);
+                } else {
+                    own.extend(selected);
+                }
+            }
+        }
+        if !self.program.is_application() {
+            for &class in &self.input_classes {
+                let flags = classes.class(class).flags;
+                if !flags.is_abstract() && classes.is_subtype(class, classes.method(named).class) {
+                    own.extend(classes.select(class, named));
+                }
+            }
+        }
+        strange.retain(|method| !own.contains(method));
+        strange
     }
 
     /// Whether a value may be an object of a class that is not translated and may be anything.
