@@ -349,13 +349,52 @@ impl<'a> Typed<'a> {
         }
     }
 
+    /// Follows a compound call into its callee, down to the parts that do not compose.
+    fn deepest(
+        &mut self,
+        mut id: input::MethodId,
+        fault: &Fault,
+    ) -> (Vec<TypingPart>, input::MethodId, Fault) {
+        let mut fault = fault.clone();
+        let mut calls = Vec::new();
+        let mut visited = vec![id];
+        loop {
+            let Fault::Torn(tear) = &fault else { break };
+            if tear.first.node != tear.second.node {
+                break;
+            }
+            let node = tear.first.node;
+            let body = self.translation.input.methods[id.index()].body.as_ref();
+            let Some(Effect::Call(targets)) = body.map(|body| &body.nodes[node.index()].effect)
+            else {
+                break;
+            };
+            let callees: Vec<input::MethodId> = targets.iter().map(|t| t.method).collect();
+            let mut next = None;
+            for callee in callees {
+                if !visited.contains(&callee)
+                    && let Verdict::Unproved(inner) = self.verdict(callee)
+                {
+                    next = Some((callee, inner));
+                    break;
+                }
+            }
+            let Some((callee, inner)) = next else { break };
+            calls.push(self.part(id, node, tear.first.atomicity.name()));
+            visited.push(callee);
+            (id, fault) = (callee, inner);
+        }
+        (calls, id, fault)
+    }
+
     fn fault_finding(&mut self, method: MethodId, id: input::MethodId, fault: &Fault) -> Finding {
         let body = self.analysis.inferred.bodies[id.index()];
         let atomicity = self.print(body);
         let region = self.region(method);
         let name = region.short_name();
+        let (calls, id, fault) = self.deepest(id, fault);
         let part = |part: &Part| self.part(id, part.node, part.atomicity.name());
-        let (parts, released, nodes) = match fault {
+        let (parts, released, nodes) = match &fault {
             Fault::Torn(tear) => {
                 let mut parts = vec![part(&tear.first)];
                 if tear.second.node != tear.first.node {
@@ -369,12 +408,12 @@ impl<'a> Typed<'a> {
             }
             Fault::Above(_) => (Vec::new(), None, Vec::new()),
         };
-        let message = message(&name, &parts, released.as_ref());
+        let message = message(&name, &calls, &parts, released.as_ref());
         let guards_lost = self.guards_lost(id, &nodes);
         let evidence = Evidence {
             typings: vec![Typing {
                 atomicity,
-                parts,
+                parts: calls.into_iter().chain(parts).collect(),
                 released,
                 guards_lost,
             }],
@@ -507,35 +546,36 @@ impl<'a> Typed<'a> {
     }
 }
 
-fn message(name: &str, parts: &[TypingPart], released: Option<&TypingPart>) -> String {
+fn message(
+    name: &str,
+    calls: &[TypingPart],
+    parts: &[TypingPart],
+    released: Option<&TypingPart>,
+) -> String {
     let at = |part: &TypingPart| {
         let line = part.place.as_ref().and_then(|place| place.line);
-        let line = line
-            .map(|line| format!(" (line {line})"))
-            .unwrap_or_default();
+        let line = line.map_or_else(String::new, |line| format!(" (line {line})"));
         format!("{}{line}", part.what)
     };
+    let mut text = format!("{name} is not shown atomic: it ");
+    for call in calls {
+        text.push_str(&at(call));
+        text.push_str(", which ");
+    }
     match parts {
         [one] if one.atomicity == "error" => {
-            format!(
-                "{name} is not shown atomic: it {} without the lock that guards it.",
-                at(one)
-            )
+            text.push_str(&format!("{} without the lock that guards it.", at(one)));
         }
-        [one] => format!(
-            "{name} is not shown atomic: it {}, which is not one step.",
-            at(one)
-        ),
+        [one] => text.push_str(&format!("{}, which is not one step.", at(one))),
         [first, second, ..] => {
-            let between = released
-                .map(|part| format!(", {}", at(part)))
-                .unwrap_or_default();
-            format!(
-                "{name} is not shown atomic: it {}{between}, and then {}; others can come in between.",
+            let between = released.map_or_else(String::new, |part| format!(", {}", at(part)));
+            text.push_str(&format!(
+                "{}{between}, and then {}; others can come in between.",
                 at(first),
                 at(second)
-            )
+            ));
         }
-        [] => format!("{name} is not shown atomic."),
+        [] => text.push_str("has no single place to blame."),
     }
+    text
 }

@@ -96,7 +96,12 @@ impl Content {
     }
 
     /// All sources of a value.
-    pub fn sources(&self, world: &World<'_>, shape: &Shape<'_>, value: ValueId) -> FxHashSet<Source> {
+    pub fn sources(
+        &self,
+        world: &World<'_>,
+        shape: &Shape<'_>,
+        value: ValueId,
+    ) -> FxHashSet<Source> {
         let mut found = FxHashSet::default();
         let mut visited = FxHashSet::default();
         self.trace(world, shape, value, &mut visited, &mut found);
@@ -125,7 +130,11 @@ impl Content {
                 return;
             }
             Def::Phi(block) => {
-                let phi = body.block(block).phis.iter().find(|phi| phi.result == value);
+                let phi = body
+                    .block(block)
+                    .phis
+                    .iter()
+                    .find(|phi| phi.result == value);
                 for &input in phi.into_iter().flat_map(|phi| &phi.inputs) {
                     self.trace(world, shape, input, visited, found);
                 }
@@ -184,7 +193,10 @@ impl Content {
 
     /// A new object that was put in one field is that field's from then on.
     fn made(&self, shape: &Shape<'_>, value: ValueId) -> Source {
-        let spills = self.spills.get(&(shape.method, value)).map_or(&[][..], Vec::as_slice);
+        let spills = self
+            .spills
+            .get(&(shape.method, value))
+            .map_or(&[][..], Vec::as_slice);
         match spills {
             [] => Source::Made(value),
             [one] => match shape.body.instr(*one).op {
@@ -210,18 +222,30 @@ impl Content {
                     }
                     if open { vec![*value] } else { continue }
                 }
-                Op::Lambda { args, .. } | Op::Dynamic { args, .. } | Op::Concat { args } => args.to_vec(),
+                Op::Lambda { args, .. } | Op::Dynamic { args, .. } | Op::Concat { args } => {
+                    args.to_vec()
+                }
                 Op::Invoke { args, .. } => {
                     let callees = world.callees(shape.method, id);
-                    if callees.library.iter().any(|&callee| is_clone(world, callee)) {
+                    if callees
+                        .library
+                        .iter()
+                        .any(|&callee| is_clone(world, callee))
+                    {
                         self.cloned(world, shape, id, instr.result);
                     }
                     args.iter()
                         .enumerate()
                         .filter(|(position, _)| {
                             callees.unknown
-                                || callees.translated.iter().any(|&c| self.spilled_params.contains(&(c, *position)))
-                                || callees.library.iter().any(|&c| library_keeps(world, c, *position))
+                                || callees
+                                    .translated
+                                    .iter()
+                                    .any(|&c| self.spilled_params.contains(&(c, *position)))
+                                || callees
+                                    .library
+                                    .iter()
+                                    .any(|&c| library_keeps(world, c, *position))
                         })
                         .map(|(_, &arg)| arg)
                         .collect()
@@ -284,15 +308,27 @@ impl Content {
             return Vec::new();
         }
         if let Def::Phi(block) = shape.body.value(value).def {
-            let phi = shape.body.block(block).phis.iter().find(|phi| phi.result == value);
+            let phi = shape
+                .body
+                .block(block)
+                .phis
+                .iter()
+                .find(|phi| phi.result == value);
             let inputs: Vec<ValueId> = phi.map(|phi| phi.inputs.clone()).unwrap_or_default();
             return inputs
                 .into_iter()
                 .flat_map(|input| self.made_behind(world, shape, input, visited))
                 .collect();
         }
-        let by_call = matches!(shape.body.defining(value).map(|i| &i.op), Some(Op::Invoke { .. }));
-        if shape.is_made_here(value) || by_call { vec![value] } else { Vec::new() }
+        let by_call = matches!(
+            shape.body.defining(value).map(|i| &i.op),
+            Some(Op::Invoke { .. })
+        );
+        if shape.is_made_here(value) || by_call {
+            vec![value]
+        } else {
+            Vec::new()
+        }
     }
 
     fn gives(&mut self, world: &World<'_>, shape: &Shape<'_>, value: ValueId) {
@@ -300,7 +336,9 @@ impl Content {
         for source in self.sources(world, shape, value) {
             let given = match source {
                 Source::Field(None, field) => Given::StaticField(field),
-                Source::Field(Some(object), field) if Some(shape.canon(object)) == receiver => Given::ThisField(field),
+                Source::Field(Some(object), field) if Some(shape.canon(object)) == receiver => {
+                    Given::ThisField(field)
+                }
                 Source::Field(_, field) => {
                     self.share(field, shape, None);
                     Given::Other
@@ -334,7 +372,8 @@ impl Content {
     /// Only new objects may be put in a field that is to own them, each in one object.
     fn check_puts(&mut self, world: &World<'_>, shape: &Shape<'_>) {
         for (id, instr) in shape.body.all_instrs() {
-            let (Op::PutField { field, value, .. } | Op::PutStatic { field, value }) = &instr.op else {
+            let (Op::PutField { field, value, .. } | Op::PutStatic { field, value }) = &instr.op
+            else {
                 continue;
             };
             if !shape.body.ty(*value).is_reference() {
@@ -342,7 +381,8 @@ impl Content {
             }
             let put_block = shape.body.instr(id).block;
             let mut fine = self.sources(world, shape, *value).iter().all(|source| {
-                matches!(source, Source::Field(_, from) if from == field) || matches!(source, Source::Made(_))
+                matches!(source, Source::Field(_, from) if from == field)
+                    || matches!(source, Source::Made(_))
             });
             let mut visited = FxHashSet::default();
             let made = self.made_behind(world, shape, *value, &mut visited);
@@ -352,7 +392,8 @@ impl Content {
                 fine &= spills.is_some_and(|spills| spills[..] == [id]);
                 fine &= match shape.body.value(made).def {
                     Def::Instr(at) => {
-                        shape.body.instr(at).block == put_block || !shape.body.block(put_block).in_loop
+                        shape.body.instr(at).block == put_block
+                            || !shape.body.block(put_block).in_loop
                     }
                     _ => false,
                 };
@@ -364,7 +405,13 @@ impl Content {
     }
 
     /// The copy must get its own content in every field, before anyone knows it and on every path.
-    fn cloned(&mut self, world: &World<'_>, shape: &Shape<'_>, at: InstrId, result: Option<ValueId>) {
+    fn cloned(
+        &mut self,
+        world: &World<'_>,
+        shape: &Shape<'_>,
+        at: InstrId,
+        result: Option<ValueId>,
+    ) {
         let classes = world.table();
         let own = classes.method(shape.method).class;
         for class in related(world, own) {
@@ -390,14 +437,20 @@ fn replaces(shape: &Shape<'_>, at: InstrId, copy: ValueId, field: FieldId) -> bo
     while visited.insert(block) {
         for index in from..shape.body.block(block).end.index() {
             let instr = &shape.body.instrs[index];
-            if let Op::PutField { object, field: put, .. } = &instr.op
+            if let Op::PutField {
+                object, field: put, ..
+            } = &instr.op
                 && *put == field
                 && shape.canon(*object) == copy
             {
                 return true;
             }
             let loads = matches!(&instr.op, Op::GetField { object, field: got } if *got == field && shape.canon(*object) == copy);
-            if loads || shape.leaking_uses(copy).contains(&Some(InstrId::new(index))) {
+            if loads
+                || shape
+                    .leaking_uses(copy)
+                    .contains(&Some(InstrId::new(index)))
+            {
                 return false;
             }
         }
@@ -416,7 +469,8 @@ pub fn related(world: &World<'_>, class: ClassId) -> Vec<ClassId> {
     classes
         .class_ids()
         .filter(|&other| {
-            world.is_translated_class(other) && (classes.is_subtype(class, other) || classes.is_subtype(other, class))
+            world.is_translated_class(other)
+                && (classes.is_subtype(class, other) || classes.is_subtype(other, class))
         })
         .collect()
 }
