@@ -432,14 +432,14 @@ mod tests {
         }
     }
 
-    fn access(target: Target) -> Option<Access> {
-        Some(Access {
+    fn write(target: Target) -> Access {
+        Access {
             kind: AccessKind::Write,
             target,
             volatile: false,
             wide: true,
             approximate: false,
-        })
+        }
     }
 
     /// The sites that were declared: id, field, and whether it is volatile.
@@ -475,7 +475,7 @@ mod tests {
         registry.shape("Sub", shape(Some("Middle"), &[]));
         let (through_sub, declared) = registry.field("Sub", "vx");
         assert!(declared.is_none());
-        registry.site(0, 1, access(Target::Field(through_sub)));
+        registry.site(0, 1, Some(write(Target::Field(through_sub))));
         registry.shape("Middle", shape(Some("Base"), &["y"]));
         assert_eq!(sites(&registry), [], "not yet");
         registry.shape("Base", shape(None, &["vx"]));
@@ -483,7 +483,7 @@ mod tests {
         assert_ne!(base, through_sub);
         assert_eq!(registry.same_field(through_sub), base);
         registry.shape("Other", shape(Some("Base"), &[]));
-        registry.site(0, 2, access(Target::Static(through_sub)));
+        registry.site(0, 2, Some(write(Target::Static(through_sub))));
         assert_eq!(
             registry.site_field(0),
             Some(("Sub".to_owned(), "vx".to_owned()))
@@ -495,7 +495,7 @@ mod tests {
         let registry = Registry::new(None);
         registry.shape("Sub", shape(Some("Base"), &[]));
         let (through_sub, _) = registry.field("Sub", "vx");
-        let site = registry.site(0, 1, access(Target::Static(through_sub)));
+        let site = registry.site(0, 1, Some(write(Target::Static(through_sub))));
         registry.shape("Base", shape(None, &["vx"]));
         let (base, _) = registry.field("Base", "vx");
         assert_eq!(sites(&registry), [(site.unwrap(), base, true)]);
@@ -506,7 +506,9 @@ mod tests {
         let registry = Registry::new(None);
         registry.shape("Sub", shape(Some("Never"), &[]));
         let (field, _) = registry.field("Sub", "x");
-        let site = registry.site(0, 1, access(Target::Field(field))).unwrap();
+        let site = registry
+            .site(0, 1, Some(write(Target::Field(field))))
+            .unwrap();
         assert_eq!(sites(&registry), []);
         locked(&registry.tables).settle(field);
         assert_eq!(sites(&registry), [(site, field, false)]);
