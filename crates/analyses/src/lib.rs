@@ -5,9 +5,27 @@
 //!
 //! *Invariant.* Analyses know no files, flags or terminals.
 
+pub mod accesses;
+pub mod aerodrome;
 mod analysis;
+pub mod ancestry;
+pub mod assumptions;
+pub mod atomizer;
 pub mod count;
 mod describe;
+pub mod doublechecker;
+pub mod interleaving;
+pub mod lock_sets;
+pub mod locks_held;
+pub mod lockset;
+pub mod stacks;
+mod suspects;
+pub mod symbols;
+pub mod sync_order;
+pub mod transactions;
+pub mod velodrome;
+pub mod views;
 
 pub use analysis::{Analysis, Context, Outcome, run};
 pub use describe::Describe;
+pub use transactions::{Execution, Nesting, Transactions};

@@ -2,6 +2,7 @@
 //!
 //! Each is a module that measures one part beside a plain yardstick in the same run, and prints the ratio: absolute numbers differ between machines, ratios hardly.
 
+mod analyses;
 mod clock;
 mod trace;
 
@@ -11,7 +12,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 1] = [("trace", trace::run)];
+const BENCHMARKS: [(&str, Benchmark); 2] = [("trace", trace::run), ("analyses", analyses::run)];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

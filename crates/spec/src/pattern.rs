@@ -120,8 +120,13 @@ impl Pattern {
 
     /// Whether it names this dotted name: a class, a field, a thread.
     pub fn matches_name(&self, name: &str) -> bool {
-        glob(self.name.as_bytes(), name.as_bytes())
+        name_matches(&self.name, name)
     }
+}
+
+/// Whether a name with stars covers a whole name; `*` stands for any text without a dot, `**` for any text.
+pub fn name_matches(pattern: &str, name: &str) -> bool {
+    glob(pattern.as_bytes(), name.as_bytes())
 }
 
 /// Matches in time proportional to the product of the lengths, whatever the pattern.

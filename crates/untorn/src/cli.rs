@@ -1,10 +1,11 @@
 //! The command line, declared once: help, completions and the manual page come from here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::selection::AnalysisName;
+use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
 #[derive(Debug, Parser)]
@@ -21,8 +22,12 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Run(RunArgs),
+    Record(RecordArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
+    Profile(ProfileArgs),
+    Report(ReportArgs),
     #[command(hide = true)]
     Generate(GenerateArgs),
 }
@@ -33,22 +38,15 @@ pub enum Command {
 Examples:
   untorn analyze run.utr
   untorn analyze trace.std --with velodrome,atomizer --format json -o findings.json
-  zcat trace.std.gz | untorn analyze -")]
+  zcat trace.std.gz | untorn analyze -
+
+Runs aerodrome, atomizer and views unless --with says otherwise.")]
 pub struct AnalyzeArgs {
     /// Traces to analyze, .utr or STD text (also gz or zst), told apart by their content; - is standard input.
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Which analyses to run, separated by commas.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "all"
-    )]
-    pub with: Vec<AnalysisName>,
-    /// Whether locks, forks, joins and other synchronization order transactions, or data alone does.
-    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
-    pub sync_edges: Switch,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     #[command(flatten)]
     pub input: InputArgs,
     #[command(flatten)]
@@ -64,9 +62,9 @@ pub struct InputArgs {
 
 #[derive(Debug, Args)]
 pub struct OutputArgs {
-    /// The form of the findings.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// The form of the findings; default: by the ending of the output file, else text.
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
     /// Write the findings to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -82,18 +80,131 @@ pub struct OutputArgs {
     /// Print all the evidence.
     #[arg(short, long)]
     pub verbose: bool,
+    /// Show source lines from this folder, and honour @SuppressWarnings("untorn") and /*# no_warn */ in it.
+    #[arg(long, value_name = "DIR")]
+    pub source: Vec<PathBuf>,
+    /// Report only what these saved findings do not have.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Append a summary in Markdown to this file, such as $GITHUB_STEP_SUMMARY.
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+    /// The project's file; default: the first untorn.toml from here upward.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Format {
     Text,
     Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// One page for a browser, complete in itself.
+    Html,
 }
 
+/// Show saved findings in any form, united, or what changed between two of them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn report findings.json -o report.html --source src/main/java
+  untorn report monday.json tuesday.json --format sarif -o all.sarif
+  untorn report --diff before.json after.json")]
+pub struct ReportArgs {
+    /// Findings that were saved with --format json; - is standard input.
+    #[arg(required = true, value_name = "FINDINGS")]
+    pub findings: Vec<PathBuf>,
+    /// Say what the second file has that the first has not, and the other way round.
+    #[arg(long)]
+    pub diff: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Run a program and watch its JVMs; report at its end.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn run -- java -jar app.jar
+  untorn run --include 'com.acme.**' -- mvn test
+  untorn run --fast --exit-code program -- ./start.sh
+
+Runs doublechecker, atomizer and views unless --with or --fast says otherwise.
+The agent goes into the command line of java; any other command gets it through JAVA_TOOL_OPTIONS,
+and then each JVM says \"Picked up JAVA_TOOL_OPTIONS\" on standard error.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Only what can be seen torn in this run, as fast as possible: --with doublechecker.
+    #[arg(long, conflicts_with = "with")]
+    pub fast: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Whose status to exit with: untorn's own, or the program's.
+    #[arg(long, value_enum, default_value_t = StatusOf::Untorn, value_name = "untorn|program")]
+    pub exit_code: StatusOf,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// Whose exit status counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Switch {
-    On,
-    Off,
+pub enum StatusOf {
+    Untorn,
+    Program,
+}
+
+/// Run a program and keep what its JVMs do as a trace.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn record -o run.utr -- java -jar app.jar
+  untorn analyze run.utr
+
+A second JVM of the same command is kept beside the first, with its process id in the name: run.4711.utr.
+Exits with the program's status.")]
+pub struct RecordArgs {
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Do not compress the chunks of the trace.
+    #[arg(long)]
+    pub no_compress: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// What ought to be atomic: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// Print counts of what was seen and done.
+    #[arg(long)]
+    pub stats: bool,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// What of a program is watched.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Watch only these classes (a.b.C, a.b.*, a.**); default: every class outside the platform.
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Do not watch these classes.
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Watch array elements too.
+    #[arg(long)]
+    pub arrays: bool,
+    /// Do not watch JVMs that the program itself starts.
+    #[arg(long)]
+    pub no_children: bool,
+    /// Record entry and exit of every watched method, so that reports have full call stacks.
+    #[arg(long)]
+    pub stacks: bool,
 }
 
 /// Look into a trace, or change its form.
@@ -136,6 +247,26 @@ pub enum TraceCommand {
     },
 }
 
+/// Work with profiles of first runs.
+#[derive(Debug, Args)]
+pub struct ProfileArgs {
+    #[command(subcommand)]
+    pub command: ProfileCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// Unite the profiles of several first runs, in any order.
+    #[command(after_help = "Example:\n  untorn profile merge a.prof b.prof -o all.prof")]
+    Merge {
+        #[arg(required = true, value_name = "PROFILE")]
+        profiles: Vec<PathBuf>,
+        /// Write the united profile to this file instead of standard output.
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+}
+
 /// Generate shell completions and manual pages.
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -149,4 +280,12 @@ pub enum Generate {
     Completions { shell: clap_complete::Shell },
     /// Write manual pages into a folder.
     Man { folder: PathBuf },
+    /// Print the JSON schema of saved findings or of untorn.toml.
+    Schema { of: SchemaOf },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SchemaOf {
+    Findings,
+    Config,
 }

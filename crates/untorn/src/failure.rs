@@ -7,12 +7,19 @@ use std::path::Path;
 pub enum Failure {
     #[error(transparent)]
     Trace(#[from] untorn_trace::Error),
+    #[error(transparent)]
+    Live(#[from] untorn_live::Error),
+    #[error("no JVM of this command could be watched; does it run java?")]
+    NothingWatched,
     #[error("{path}: {source}")]
     File {
         path: String,
         #[source]
         source: io::Error,
     },
+    /// What a file says makes no sense.
+    #[error("{path}: {what}")]
+    Input { path: String, what: String },
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
     #[error("standard output was closed")]

@@ -1,26 +1,292 @@
-//! Which analyses a command runs.
+//! Which analyses a command runs, and how.
 
-use clap::ValueEnum;
-use untorn_analyses::Analysis;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use clap::{Args, ValueEnum};
+use untorn_analyses::assumptions::{Assumptions, Guard, Pattern};
 use untorn_analyses::count::Count;
+use untorn_analyses::doublechecker::{DoubleChecker, Mode, Profile, Selected, Selection};
+use untorn_analyses::{Analysis, aerodrome, atomizer, doublechecker, lockset, velodrome, views};
+use untorn_spec::{Assume, Specification};
+
+use crate::failure::Failure;
 
 /// The analyses by their names on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum)]
 pub enum AnalysisName {
     /// All of the following.
     All,
+    /// Locations that no lock protects in all accesses.
+    Lockset,
+    /// Predicts regions whose steps do not reduce to one.
+    Atomizer,
+    /// Regions whose critical sections divide what another thread holds as one.
+    Views,
+    /// Torn regions, exactly, by a graph of transactions.
+    Velodrome,
+    /// Torn regions, exactly, by a cheap pass that picks what an exact one looks at.
+    Doublechecker,
+    /// Every torn region, exactly, in linear time.
+    Aerodrome,
     /// Counts events by kind.
     Count,
 }
 
-/// The analyses of a list, each once.
-pub fn select(names: &[AnalysisName]) -> Vec<Box<dyn Analysis>> {
-    let mut names = names.to_vec();
-    names.sort_unstable();
-    names.dedup();
-    let mut selected: Vec<Box<dyn Analysis>> = Vec::new();
-    if names.contains(&AnalysisName::All) || names.contains(&AnalysisName::Count) {
-        selected.push(Box::new(Count::default()));
+/// The rules by which the atomizer decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AtomizerMode {
+    /// Inferred locks, and write-protected data.
+    Full,
+    /// Inferred locks alone.
+    Relaxed,
+    /// Every access must be protected.
+    Strict,
+    /// Locks as the specification declares them.
+    Declared,
+    /// All sets of refinements from none to all, as a table.
+    Ablation,
+}
+
+/// Which part of doublechecker runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum RunMode {
+    /// All in one run.
+    Single,
+    /// Only the imprecise part, which writes a profile of suspicious regions.
+    First,
+    /// Only what the profiles of first runs name.
+    Second,
+}
+
+#[derive(Debug, Args)]
+pub struct SelectionArgs {
+    /// Which analyses to run, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub with: Vec<AnalysisName>,
+    /// Whether locks, forks, joins and other synchronization order transactions, or data alone does.
+    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
+    pub sync_edges: Switch,
+    /// The rules by which the atomizer decides.
+    #[arg(long, value_enum, default_value_t = AtomizerMode::Full, value_name = "MODE")]
+    pub atomizer: AtomizerMode,
+    /// Which part of doublechecker runs; first and second imply doublechecker alone.
+    #[arg(long, value_enum, default_value_t = RunMode::Single)]
+    pub mode: RunMode,
+    /// The profile that a first run writes, or one that a second run reads; may be given several times for a second run.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Vec<PathBuf>,
+    /// In a second run, look at accesses outside of regions even if no profile asks for it.
+    #[arg(long)]
+    pub always_unary: bool,
+    /// What ought to be atomic and what may be assumed: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// The analyses that were asked for, and where a first run leaves its profile.
+pub struct Wanted {
+    pub analyses: Vec<Box<dyn Analysis>>,
+    profile: Option<(PathBuf, Arc<OnceLock<Profile>>)>,
+}
+
+impl SelectionArgs {
+    /// Reads what the arguments name, and makes the analyses; `default` if they name none.
+    pub fn select(&self, default: &[AnalysisName]) -> Result<Wanted, Failure> {
+        let specification = self.specification()?;
+        let sync_edges = self.sync_edges == Switch::On;
+        match self.mode {
+            RunMode::Single => {
+                if !self.profile.is_empty() {
+                    return Err(Failure::Usage(
+                        "--profile goes with --mode first or second".to_owned(),
+                    ));
+                }
+                Ok(Wanted {
+                    analyses: self.single(default, &specification, sync_edges),
+                    profile: None,
+                })
+            }
+            RunMode::First => self.first(sync_edges),
+            RunMode::Second => self.second(sync_edges),
+        }
     }
-    selected
+
+    pub fn specification(&self) -> Result<Specification, Failure> {
+        let Some(path) = &self.spec else {
+            return Ok(Specification::default());
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+        Specification::from_toml(&text).map_err(|error| Failure::Input {
+            path: path.display().to_string(),
+            what: error.to_string(),
+        })
+    }
+
+    fn single(
+        &self,
+        default: &[AnalysisName],
+        specification: &Specification,
+        sync_edges: bool,
+    ) -> Vec<Box<dyn Analysis>> {
+        let with = if self.with.is_empty() {
+            default
+        } else {
+            &self.with
+        };
+        let wants = |name| with.contains(&name) || with.contains(&AnalysisName::All);
+        let assumptions = assumptions(specification);
+        let mut analyses: Vec<Box<dyn Analysis>> = Vec::new();
+        if wants(AnalysisName::Lockset) {
+            analyses.push(Box::new(lockset::Lockset::new(lockset::Options {
+                assumptions: assumptions.clone(),
+            })));
+        }
+        if wants(AnalysisName::Atomizer) {
+            analyses.push(self.atomizer(assumptions));
+        }
+        if wants(AnalysisName::Views) {
+            analyses.push(Box::new(views::Views::new(views::Options {})));
+        }
+        if wants(AnalysisName::Velodrome) {
+            analyses.push(Box::new(velodrome::Velodrome::new(velodrome::Options {
+                sync_edges,
+                ..velodrome::Options::default()
+            })));
+        }
+        if wants(AnalysisName::Doublechecker) {
+            analyses.push(doublechecker(sync_edges, Mode::SingleRun));
+        }
+        if wants(AnalysisName::Aerodrome) {
+            analyses.push(Box::new(aerodrome::Aerodrome::new(aerodrome::Options {
+                sync_edges,
+                ..aerodrome::Options::default()
+            })));
+        }
+        if wants(AnalysisName::Count) {
+            analyses.push(Box::new(Count::default()));
+        }
+        analyses
+    }
+
+    fn atomizer(&self, assumptions: Assumptions) -> Box<dyn Analysis> {
+        let mode = match self.atomizer {
+            AtomizerMode::Full | AtomizerMode::Ablation => atomizer::Mode::Full,
+            AtomizerMode::Relaxed => atomizer::Mode::Relaxed,
+            AtomizerMode::Strict => atomizer::Mode::Strict,
+            AtomizerMode::Declared => atomizer::Mode::Declared,
+        };
+        let options = atomizer::Options {
+            mode,
+            assumptions,
+            ..atomizer::Options::default()
+        };
+        if self.atomizer == AtomizerMode::Ablation {
+            Box::new(atomizer::Ablation::new(&options))
+        } else {
+            Box::new(atomizer::Atomizer::new(options))
+        }
+    }
+
+    fn first(&self, sync_edges: bool) -> Result<Wanted, Failure> {
+        let [path] = self.profile.as_slice() else {
+            return Err(Failure::Usage(
+                "--mode first needs --profile FILE, where it writes".to_owned(),
+            ));
+        };
+        let profile = Arc::new(OnceLock::new());
+        Ok(Wanted {
+            analyses: vec![doublechecker(
+                sync_edges,
+                Mode::FirstRun(Arc::clone(&profile)),
+            )],
+            profile: Some((path.clone(), profile)),
+        })
+    }
+
+    fn second(&self, sync_edges: bool) -> Result<Wanted, Failure> {
+        if self.profile.is_empty() {
+            return Err(Failure::Usage(
+                "--mode second needs --profile FILE, which a first run wrote".to_owned(),
+            ));
+        }
+        let mut all = Profile::default();
+        for path in &self.profile {
+            all.merge(&read_profile(path)?);
+        }
+        let velodrome = self.with == [AnalysisName::Velodrome];
+        let inner: Box<dyn Analysis> = if velodrome {
+            Box::new(velodrome::Velodrome::new(velodrome::Options {
+                sync_edges,
+                ..velodrome::Options::default()
+            }))
+        } else {
+            doublechecker(sync_edges, Mode::SingleRun)
+        };
+        let selection = Selection::new(all, self.always_unary);
+        Ok(Wanted {
+            analyses: vec![Box::new(Selected::new(inner, selection))],
+            profile: None,
+        })
+    }
+}
+
+impl Wanted {
+    /// Writes the profile of a first run.
+    pub fn deliver_profile(&self) -> Result<(), Failure> {
+        if let Some((path, profile)) = &self.profile {
+            let text = profile.get().map_or_else(String::new, ToString::to_string);
+            std::fs::write(path, text).map_err(|error| Failure::file(path, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads a profile that a first run wrote.
+pub fn read_profile(path: &std::path::Path) -> Result<Profile, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+    Profile::parse(&text).map_err(|error| Failure::Input {
+        path: path.display().to_string(),
+        what: error.to_string(),
+    })
+}
+
+fn doublechecker(sync_edges: bool, mode: Mode) -> Box<dyn Analysis> {
+    Box::new(DoubleChecker::new(doublechecker::Options {
+        sync_edges,
+        mode,
+        ..doublechecker::Options::default()
+    }))
+}
+
+/// What the specification lets the dynamic analyses take for granted.
+fn assumptions(specification: &Specification) -> Assumptions {
+    let mut all = Assumptions::default();
+    for assumption in &specification.assume {
+        let pattern = match assumption.line {
+            Some(line) => Pattern::new(format!("{}:{line}", assumption.of)),
+            None => Pattern::new(assumption.of.to_string()),
+        };
+        match assumption.what {
+            Assume::Atomic => all.atomic.push(pattern),
+            Assume::Mover => all.mover.push(pattern),
+            Assume::Guarded => all.guarded.push(pattern),
+            Assume::NoWarn => all.no_warn.push(pattern),
+        }
+    }
+    for guard in &specification.guard {
+        let by = if guard.by == "this" {
+            Guard::This
+        } else {
+            Guard::Named(Pattern::new(guard.by.as_str()))
+        };
+        all.guards.push((Pattern::new(guard.field.to_string()), by));
+    }
+    all
 }

@@ -32,6 +32,9 @@ pub enum EditError {
     /// Two ways into an inserted label disagree: give the label an explicit frame.
     #[error("instruction {at} of the edited code is reached with different types")]
     Merge { at: u32 },
+    /// Inserted code jumps to an instruction of the file that nothing else jumps to.
+    #[error("instruction {index} has no frame: jump to a label bound before it instead")]
+    NoFrame { index: usize },
     /// The code does not do with the stack what its instructions ask for.
     #[error("instruction {at} of the code is ill-typed: {what}")]
     IllTyped { at: u32, what: &'static str },

@@ -19,6 +19,8 @@ pub(crate) struct Flat<'m> {
     pub(crate) exact: Vec<u32>,
     /// Per fresh label.
     fresh: Vec<u32>,
+    /// Instructions of the file that inserted code jumps to.
+    pub(crate) jumped_to: Vec<usize>,
     /// Labels and frames of inserted code in order of position.
     pub(crate) marks: Vec<(u32, Mark<'m>)>,
 }
@@ -47,6 +49,7 @@ impl<'m> Flat<'m> {
             boundaries: Vec::with_capacity(count + 1),
             exact: Vec::with_capacity(count + 1),
             fresh: vec![NOWHERE; method.fresh as usize],
+            jumped_to: Vec::new(),
             marks: Vec::new(),
         };
         let mut rest = &inserts[..];
@@ -86,7 +89,15 @@ impl<'m> Flat<'m> {
             let end = (first.end as usize).min(method.items.len());
             for item in &method.items[first.start as usize..end] {
                 match item {
-                    Item::Insn(insn) => self.insns.push(insn),
+                    Item::Insn(insn) => {
+                        self.insns.push(insn);
+                        self.jumped_to.extend(insn.targets().filter_map(
+                            |target| match target.spot() {
+                                Spot::Target(index) => Some(index),
+                                _ => None,
+                            },
+                        ));
+                    }
                     Item::Frame(frame) => self.marks.push((self.here(), Mark::Frame(frame))),
                     Item::Bind(label) => self.bind(*label)?,
                 }

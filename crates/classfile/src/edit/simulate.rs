@@ -34,10 +34,22 @@ struct Walk<'s, 'm, 'a, 'p> {
     mark: usize,
     /// What jumps bring to each fresh label: seen so far, or its frame once it is passed.
     waiting: Vec<Option<State>>,
-    /// Fresh labels that something jumps to.
-    targeted: Vec<bool>,
+    /// States no longer waited for, kept for their memory.
+    spare: Vec<State>,
+    /// How each fresh label is jumped to.
+    jumps: Vec<Jumps>,
     frames: FrameTable,
     framed: bool,
+}
+
+/// Which jumps name a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Jumps {
+    None,
+    /// Only from above: once passed, the label is done with.
+    Down,
+    /// Also from below, which must bring what the label's frame says.
+    Up,
 }
 
 /// Follows `flat`; `method.infer` must have run.
@@ -47,11 +59,27 @@ pub(crate) fn run(
     layout: &Layout,
     pool: &Pool<'_>,
 ) -> Result<Simulation> {
-    let mut targeted = vec![false; method.fresh as usize];
+    if method.framed {
+        for &index in &flat.jumped_to {
+            let last = method.frames.count_up_to(index as u32).saturating_sub(1);
+            if last == 0
+                || method
+                    .frames
+                    .get(last)
+                    .is_none_or(|frame| frame.at as usize != index)
+            {
+                return Err(EditError::NoFrame { index });
+            }
+        }
+    }
+    let mut jumps = vec![Jumps::None; method.fresh as usize];
     if method.fresh > 0 {
-        for target in flat.insns.iter().flat_map(|insn| insn.targets()) {
-            if let Spot::Fresh(number) = target.spot() {
-                targeted[number] = true;
+        for (from, insn) in flat.insns.iter().enumerate() {
+            for target in insn.targets() {
+                if let Spot::Fresh(number) = target.spot() {
+                    let up = flat.position(target)? as usize <= from;
+                    jumps[number] = jumps[number].max(if up { Jumps::Up } else { Jumps::Down });
+                }
             }
         }
     }
@@ -62,7 +90,8 @@ pub(crate) fn run(
         frame: 1,
         mark: 0,
         waiting: vec![None; method.fresh as usize],
-        targeted,
+        spare: Vec::new(),
+        jumps,
         frames: FrameTable::default(),
         framed: method.framed,
     };
@@ -109,6 +138,13 @@ pub(crate) fn run(
     })
 }
 
+fn label(&(_, mark): &(u32, Mark<'_>)) -> Option<usize> {
+    match mark {
+        Mark::Label(number) => Some(number),
+        Mark::Frame(_) => None,
+    }
+}
+
 /// Loads the last frame that inserted code states at a position.
 fn explicit_frame(marks: &[(u32, Mark<'_>)], state: &mut State) -> Option<FrameStyle> {
     let frame = marks.iter().rev().find_map(|&(_, mark)| match mark {
@@ -143,25 +179,27 @@ impl Walk<'_, '_, '_, '_> {
             style = explicit_frame(marks, state);
         }
         *reachable |= style.is_some();
-        let labels = marks.iter().filter_map(|&(_, mark)| match mark {
-            Mark::Label(number) if self.targeted[number] => Some(number),
-            _ => None,
-        });
-        for number in labels.clone() {
-            if style.is_none()
-                && let Some(brought) = &self.waiting[number]
-            {
-                if !*reachable {
-                    state.clone_from(brought);
-                    *reachable = true;
-                } else if !state.merge(brought, self.pool, self.widen()) {
-                    return Err(EditError::Merge { at: position });
-                }
+        let settled = style.is_some();
+        for number in marks.iter().filter_map(label) {
+            if self.jumps[number] == Jumps::None {
+                continue;
             }
-        }
-        for number in labels {
             style = style.or(Some(FrameStyle::Shortest));
-            self.waiting[number] = Some(state.clone());
+            let Some(brought) = self.waiting[number].take() else {
+                continue;
+            };
+            if !*reachable {
+                state.clone_from(&brought);
+                *reachable = true;
+            } else if !settled && !state.merge(&brought, self.pool, self.widen()) {
+                return Err(EditError::Merge { at: position });
+            }
+            self.spare.push(brought);
+        }
+        for number in marks.iter().filter_map(label) {
+            if self.jumps[number] == Jumps::Up {
+                self.waiting[number] = Some(state.clone());
+            }
         }
         match style {
             Some(style) if *reachable => {
@@ -222,22 +260,27 @@ impl Walk<'_, '_, '_, '_> {
         let widen = self.widen();
         let pool = self.pool;
         match &mut self.waiting[number] {
-            slot @ None => *slot = Some(state.clone()),
+            slot @ None => {
+                let mut brought = self.spare.pop().unwrap_or_default();
+                brought.clone_from(state);
+                *slot = Some(brought);
+            }
+            Some(known) if target > from => {
+                if !known.merge(state, pool, widen) {
+                    return Err(EditError::Merge { at: target });
+                }
+            }
             Some(known) => {
                 let mut merged = known.clone();
                 if !merged.merge(state, pool, widen) {
                     return Err(EditError::Merge { at: target });
                 }
-                if target > from {
-                    *known = merged;
-                } else {
-                    // The frame of a label already passed must not have to change.
-                    merged.trim();
-                    let mut head = known.clone();
-                    head.trim();
-                    if merged != head && self.framed {
-                        return Err(EditError::Merge { at: target });
-                    }
+                // The frame of a label already passed must not have to change.
+                merged.trim();
+                let mut head = known.clone();
+                head.trim();
+                if merged != head && self.framed {
+                    return Err(EditError::Merge { at: target });
                 }
             }
         }

@@ -4,10 +4,25 @@ use crate::edit::pool::Pool;
 use crate::read::{TypeName, VType};
 
 /// What local variables and operand stack hold, slot by slot; a `long` or `double` takes two.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct State {
     pub locals: Vec<VType>,
     pub stack: Vec<VType>,
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self {
+            locals: self.locals.clone(),
+            stack: self.stack.clone(),
+        }
+    }
+
+    /// Keeps the memory: states are copied at every inserted branch.
+    fn clone_from(&mut self, source: &Self) {
+        self.locals.clone_from(&source.locals);
+        self.stack.clone_from(&source.stack);
+    }
 }
 
 impl State {

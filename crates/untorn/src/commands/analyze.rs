@@ -10,7 +10,14 @@ use crate::cli::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::output::{deliver, tell};
 use crate::progress::Bar;
-use crate::selection::select;
+use crate::selection::AnalysisName;
+
+/// A trace has all the time of the world, so the complete exact analysis leads.
+const DEFAULT: [AnalysisName; 3] = [
+    AnalysisName::Aerodrome,
+    AnalysisName::Atomizer,
+    AnalysisName::Views,
+];
 
 pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
     let inputs = args
@@ -35,7 +42,8 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
 }
 
 fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failure> {
-    let mut analyses = select(&args.with);
+    let mut wanted = args.selection.select(&DEFAULT)?;
+    let analyses = &mut wanted.analyses;
     let options = OpenOptions {
         lenient: args.input.lenient,
     };
@@ -45,10 +53,11 @@ fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failu
         source = spool(source)?;
     }
     let mut bar = Bar::new();
-    let outcome = untorn_analyses::run(source.as_mut(), &mut analyses, &mut |progress| {
+    let outcome = untorn_analyses::run(source.as_mut(), analyses, &mut |progress| {
         bar.update(progress);
     })?;
     drop(bar);
     tell(&source.notes());
+    wanted.deliver_profile()?;
     Ok(outcome)
 }

@@ -1,0 +1,7 @@
+//! The rewriter on real JVMs.
+
+mod behaviour;
+mod corpus;
+mod events;
+mod jit;
+mod support;

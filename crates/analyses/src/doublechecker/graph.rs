@@ -1,0 +1,387 @@
+//! The imprecise dependence graph (IDG), and what keeps it small.
+//!
+//! A node stands for a run of one thread's transactions, and holds the stretch of the trace in which they ran: that is the log, and it is never copied.
+//! Edges are drawn only into nodes that a thread is still in, so an old node never gets another predecessor.
+//! From that follows what [`Graph::collect`] does, whenever the graph has doubled since it was last collected:
+//!
+//! - *Components.* A component of several nodes is a cycle: its stretches are handed out, once and for good, and it becomes one node.
+//!   Growing later costs nothing for what is already in it.
+//! - *Collection.* A cycle that does not exist yet must pass through a node that can still get a predecessor.
+//!   So a node that no such *open* node reaches can be in no later cycle and is dropped.
+//!   (This is tracing, since the graph has cycles; reference counts would keep them.)
+//! - *Condensation*, only if more than [`Limits::condense`] nodes are left, as when one long transaction reaches everything after it:
+//!   nodes that are reached by the same set of open nodes become one.
+//!   Along an edge that set can only grow, so merging nodes of equal sets makes no cycle; and whatever a new edge into an open node closes, it closes for all of them or passes through one of them.
+//!   So a cycle is never lost and never made up, but a found one may hand out more stretches than lie on it.
+//!   Along the program order of a thread the sets grow too: at most one run of nodes per thread and size of the set is left, however long the trace.
+//!
+//! Each of the three is linear in the graph, and runs after the graph has doubled: linear in the edges drawn, all in all.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use untorn_model::ThreadId;
+
+use super::scc::{Components, Successors};
+
+/// A node; numbers change with every collection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct NodeId(pub u32);
+
+impl NodeId {
+    pub const NONE: Self = Self(u32::MAX);
+}
+
+/// When the graph is made smaller; tests set these low.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Nodes (and four times as many edges) that are not worth a collection.
+    pub collect: usize,
+    /// Nodes that may stay after a collection before they are condensed.
+    pub condense: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            collect: 1 << 15,
+            condense: 1 << 18,
+        }
+    }
+}
+
+/// A stretch of the trace in one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub(super) struct Stretch {
+    pub thread: ThreadId,
+    pub start: u64,
+    pub end: u64,
+}
+
+impl Stretch {
+    const EMPTY: Self = Self {
+        thread: ThreadId(0),
+        start: 0,
+        end: 0,
+    };
+
+    const fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Empty until a thread leaves the node, and for a component that has been handed out.
+    stretch: Stretch,
+    /// More of them, after a condensation: one more than an index into `more`, or 0.
+    more: u32,
+    cyclic: bool,
+}
+
+/// The graph of what may depend on what.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    nodes: Vec<Node>,
+    edges: Vec<(u32, u32)>,
+    /// Stretches of condensed nodes, each with the next of its node as in [`Node::more`].
+    more: Vec<(Stretch, u32)>,
+    recent: Recent,
+    limits: Limits,
+    node_limit: usize,
+    edge_limit: usize,
+    /// Edges between threads, each counted once while it is remembered.
+    pub cross_edges: u64,
+    pub components: u64,
+    pub most_nodes: usize,
+}
+
+/// The last edges drawn, since threads that share data repeat the same edge for each object.
+///
+/// Forgetting one costs memory until the next collection, nothing else.
+#[derive(Debug)]
+struct Recent(Vec<u64>);
+
+const RECENT: usize = 1 << 10;
+const NO_EDGE: u64 = u64::MAX;
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self(vec![NO_EDGE; RECENT])
+    }
+}
+
+impl Recent {
+    #[inline]
+    fn is_new(&mut self, from: u32, to: u32) -> bool {
+        let key = u64::from(from) << 32 | u64::from(to);
+        let slot = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2());
+        std::mem::replace(&mut self.0[slot as usize], key) != key
+    }
+}
+
+/// What a collection did to the names of nodes.
+pub(super) struct Renamed(Vec<u32>);
+
+impl Renamed {
+    /// The node's name now; none if it was dropped.
+    #[inline]
+    pub fn get(&self, node: NodeId) -> NodeId {
+        NodeId((self.0.get(node.0 as usize)).map_or(u32::MAX, |new| *new))
+    }
+}
+
+impl Graph {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            node_limit: limits.collect,
+            edge_limit: limits.collect.saturating_mul(4),
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// A node for the current transaction of a thread, after the thread's previous node.
+    pub fn add_node(&mut self, after: NodeId) -> NodeId {
+        let node = NodeId(self.nodes.len() as u32);
+        self.nodes.push(Node {
+            stretch: Stretch::EMPTY,
+            more: 0,
+            cyclic: false,
+        });
+        if after != NodeId::NONE {
+            self.edges.push((after.0, node.0));
+        }
+        node
+    }
+
+    /// What is done in `from` may come before something done in `to`.
+    #[inline]
+    pub fn add_edge(&mut self, from: NodeId, to: NodeId) {
+        if from != NodeId::NONE && from != to && self.recent.is_new(from.0, to.0) {
+            self.edges.push((from.0, to.0));
+            self.cross_edges += 1;
+        }
+    }
+
+    /// A thread was in the node for this stretch.
+    ///
+    /// What belongs to a component that was found earlier goes straight to `cyclic`.
+    pub fn ran(&mut self, node: NodeId, stretch: Stretch, cyclic: &mut impl FnMut(Stretch)) {
+        let node = &mut self.nodes[node.0 as usize];
+        if node.cyclic {
+            cyclic(stretch);
+        } else if node.stretch.is_empty() {
+            node.stretch = stretch;
+        } else if node.stretch.thread == stretch.thread && node.stretch.end == stretch.start {
+            node.stretch.end = stretch.end;
+        } else {
+            self.more.push((stretch, node.more));
+            node.more = self.more.len() as u32;
+        }
+    }
+
+    #[cfg(test)]
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    #[inline]
+    pub fn wants_collection(&self) -> bool {
+        self.nodes.len() >= self.node_limit || self.edges.len() >= self.edge_limit
+    }
+
+    /// Finds components, drops what is in no later one, condenses what is left if that is much.
+    ///
+    /// `open` are the nodes that can still get a predecessor; the stretches of all others must be known up to now.
+    pub fn collect(&mut self, open: &[NodeId], mut cyclic: impl FnMut(Stretch)) -> Renamed {
+        self.most_nodes = self.most_nodes.max(self.nodes.len());
+        let successors = Successors::new(self.nodes.len(), &self.edges);
+        let components = Components::new(self.nodes.len(), &successors);
+        let mut kept = vec![false; components.len()];
+        for node in open {
+            kept[components.of[node.0 as usize] as usize] = true;
+        }
+        // Backwards, a component comes before what it reaches.
+        for &node in components.order.iter().rev() {
+            if kept[components.of[node as usize] as usize] {
+                for &next in successors.of(node) {
+                    kept[components.of[next as usize] as usize] = true;
+                }
+            }
+        }
+
+        let mut name = vec![u32::MAX; components.len()];
+        let mut nodes = Vec::new();
+        for component in (0..components.len() as u32).rev() {
+            let members = components.members(component);
+            let several = members.len() > 1;
+            if several {
+                for &member in members {
+                    hand_out(&self.nodes[member as usize], &self.more, &mut cyclic);
+                }
+            }
+            let is_cyclic = several || self.nodes[members[0] as usize].cyclic;
+            if kept[component as usize] {
+                name[component as usize] = nodes.len() as u32;
+                nodes.push(if several {
+                    Node {
+                        stretch: Stretch::EMPTY,
+                        more: 0,
+                        cyclic: true,
+                    }
+                } else {
+                    self.nodes[members[0] as usize]
+                });
+            } else if is_cyclic {
+                self.components += 1;
+            }
+        }
+        let mut edges = Vec::new();
+        let mut drawn = vec![u32::MAX; nodes.len()];
+        for component in (0..components.len() as u32).rev() {
+            let from = name[component as usize];
+            if from == u32::MAX {
+                continue;
+            }
+            for &member in components.members(component) {
+                for &next in successors.of(member) {
+                    let to = name[components.of[next as usize] as usize];
+                    if to != from && to != u32::MAX && drawn[to as usize] != from {
+                        drawn[to as usize] = from;
+                        edges.push((from, to));
+                    }
+                }
+            }
+        }
+        self.nodes = nodes;
+        self.edges = edges;
+        let mut renamed: Vec<u32> = (components.of.iter())
+            .map(|component| name[*component as usize])
+            .collect();
+        if self.nodes.len() > self.limits.condense {
+            let open: Vec<u32> = open.iter().map(|n| renamed[n.0 as usize]).collect();
+            let classes = self.condense(&open);
+            for new in &mut renamed {
+                if *new != u32::MAX {
+                    *new = classes[*new as usize];
+                }
+            }
+        }
+        self.drop_unused_stretches();
+        self.recent = Recent::default();
+        self.node_limit = self.limits.collect.max(2 * self.nodes.len());
+        self.edge_limit = (4 * self.limits.collect).max(2 * self.edges.len());
+        Renamed(renamed)
+    }
+
+    /// Merges nodes that the same open nodes reach; nodes are in topological order here.
+    fn condense(&mut self, open: &[u32]) -> Vec<u32> {
+        let words = open.len().div_ceil(64).max(1);
+        let bits_of = |node: u32| node as usize * words..(node as usize + 1) * words;
+        let mut reached_by = vec![0u64; self.nodes.len() * words];
+        for (i, node) in open.iter().enumerate() {
+            reached_by[*node as usize * words + i / 64] |= 1 << (i % 64);
+        }
+        // Edges are sorted by their sources, and the sources topologically.
+        for &(from, to) in &self.edges {
+            for word in 0..words {
+                let bits = reached_by[from as usize * words + word];
+                reached_by[to as usize * words + word] |= bits;
+            }
+        }
+        let mut apart = vec![false; self.nodes.len()];
+        for &node in open {
+            apart[node as usize] = true;
+        }
+        let mut class_of_bits: HashMap<&[u64], u32, FxBuildHasher> = HashMap::default();
+        let mut classes = Vec::with_capacity(self.nodes.len());
+        let mut merged: Vec<Vec<u32>> = Vec::new();
+        for node in 0..self.nodes.len() as u32 {
+            let fresh = merged.len() as u32;
+            let class = if apart[node as usize] {
+                fresh
+            } else {
+                let bits: &[u64] = &reached_by[bits_of(node)];
+                *class_of_bits.entry(bits).or_insert(fresh)
+            };
+            if class == fresh {
+                merged.push(Vec::new());
+            }
+            merged[class as usize].push(node);
+            classes.push(class);
+        }
+        let mut nodes = Vec::with_capacity(merged.len());
+        for members in &merged {
+            if let [only] = members[..] {
+                nodes.push(self.nodes[only as usize]);
+                continue;
+            }
+            let mut stretches = Vec::new();
+            for &member in members {
+                hand_out(&self.nodes[member as usize], &self.more, &mut |stretch| {
+                    stretches.push(stretch);
+                });
+            }
+            nodes.push(self.node_of(stretches));
+        }
+        self.nodes = nodes;
+        let mut edges: Vec<(u32, u32)> = (self.edges.iter())
+            .map(|(from, to)| (classes[*from as usize], classes[*to as usize]))
+            .filter(|(from, to)| from != to)
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        self.edges = edges;
+        classes
+    }
+
+    /// A condensed node: stretches that touch are one.
+    fn node_of(&mut self, mut stretches: Vec<Stretch>) -> Node {
+        join_touching(&mut stretches, 0);
+        let mut more = 0;
+        for &stretch in stretches.iter().skip(1).rev() {
+            self.more.push((stretch, more));
+            more = self.more.len() as u32;
+        }
+        Node {
+            stretch: stretches.first().copied().unwrap_or(Stretch::EMPTY),
+            more,
+            cyclic: false,
+        }
+    }
+
+    fn drop_unused_stretches(&mut self) {
+        let old = std::mem::take(&mut self.more);
+        for node in &mut self.nodes {
+            let mut next = std::mem::take(&mut node.more);
+            while let Some((stretch, after)) = old.get((next as usize).wrapping_sub(1)) {
+                self.more.push((*stretch, node.more));
+                node.more = self.more.len() as u32;
+                next = *after;
+            }
+        }
+    }
+}
+
+fn hand_out(node: &Node, more: &[(Stretch, u32)], to: &mut impl FnMut(Stretch)) {
+    if !node.stretch.is_empty() {
+        to(node.stretch);
+    }
+    let mut next = node.more;
+    while let Some((stretch, after)) = more.get((next as usize).wrapping_sub(1)) {
+        to(*stretch);
+        next = *after;
+    }
+}
+
+/// Sorts stretches, and joins those of one thread with at most `gap` events between them.
+pub(super) fn join_touching(stretches: &mut Vec<Stretch>, gap: u64) {
+    stretches.sort_unstable();
+    stretches.dedup_by(|next, last| {
+        let joins = next.thread == last.thread && next.start <= last.end.saturating_add(gap);
+        if joins {
+            last.end = last.end.max(next.end);
+        }
+        joins
+    });
+}

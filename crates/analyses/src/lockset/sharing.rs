@@ -1,0 +1,348 @@
+//! The state of each location: how far it is shared, and which locks have protected it.
+//!
+//! Paper 000, sections 4.1 (Figure 13) and 4.4: `Thread-Local`, `Thread-Local (2)`, `Read-Shared`, `Shared-Modified`, and the pair of an access-protecting and a write-protecting set.
+//! The sets start with the locks held by the write that makes a location shared and modified; before that every access is protected by the state alone.
+//!
+//! A lock held shared protects reads and not writes: a read narrows with all locks held, a write with those held exclusively.
+//!
+//! *Overlapping locations.* An access counts for every location that shares storage with the one accessed, and is judged by the state of its own.
+//! A location that appears after others it overlaps starts as the join of their states.
+
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+use untorn_model::conflict::AccessKind;
+use untorn_model::{Event, EventIndex, Op, SiteId, Tables, ThreadId, VarId};
+
+use crate::lock_sets::{LockSetId, LockSets};
+use crate::locks_held::Held;
+
+/// How far a location is shared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+enum State {
+    Untouched,
+    ThreadLocal,
+    ThreadLocal2,
+    ReadShared,
+    SharedModified,
+}
+
+/// What is remembered of a location; half a cache line.
+#[derive(Clone, Copy, Debug)]
+struct OfVar {
+    /// The last access, for reports.
+    event: EventIndex,
+    thread: ThreadId,
+    site: SiteId,
+    /// The owner while the location is thread-local.
+    owner: ThreadId,
+    access: LockSetId,
+    write: LockSetId,
+    state: State,
+    last: Access,
+    marks: u8,
+}
+
+const _: () = assert!(size_of::<OfVar>() == 32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Access {
+    Read,
+    Write,
+    Update,
+}
+
+/// A non-volatile access has happened since the location is shared.
+const PLAIN: u8 = 1;
+/// No lock has protected all accesses.
+const UNPROTECTED: u8 = 2;
+/// An access of it was part of an atomicity violation.
+const HARMFUL: u8 = 4;
+
+/// An access that is kept for a report.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    pub index: EventIndex,
+    pub event: Event,
+}
+
+/// How well an access is protected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Protection {
+    /// Whether the location is shared and modified, so that it needs a lock at all.
+    pub needed: bool,
+    /// Some lock that all accesses held is held: `φ(x,A) ∩ H ≠ ∅`, or the location is not shared and modified.
+    pub by_access_set: bool,
+    /// Some lock that all writes held is held: `φ(x,W) ∩ H ≠ ∅`, or the location is not shared and modified.
+    pub by_write_set: bool,
+}
+
+impl Protection {
+    const NOT_NEEDED: Self = Self {
+        needed: false,
+        by_access_set: true,
+        by_write_set: true,
+    };
+}
+
+/// The states of all locations.
+#[derive(Debug)]
+pub struct Sharing {
+    vars: Vec<OfVar>,
+    untouched: OfVar,
+    pairs: HashSet<(LockSetId, LockSetId), FxBuildHasher>,
+    /// The accesses that narrowed the access set of a location, if they are wanted.
+    narrowed: Option<HashMap<VarId, Vec<Kept>, FxBuildHasher>>,
+}
+
+/// More accesses than this explain nothing better.
+const KEPT: usize = 8;
+
+impl Sharing {
+    /// `from_the_start` leaves the states out: every location is shared and its sets start with all locks, as in the figures of section 3.
+    pub fn new(from_the_start: bool, keep_accesses: bool) -> Self {
+        let state = if from_the_start {
+            State::SharedModified
+        } else {
+            State::Untouched
+        };
+        Self {
+            vars: Vec::new(),
+            untouched: OfVar {
+                event: EventIndex(0),
+                thread: ThreadId(0),
+                site: SiteId::UNKNOWN,
+                owner: ThreadId(0),
+                access: LockSetId::ALL,
+                write: LockSetId::ALL,
+                state,
+                last: Access::Read,
+                marks: 0,
+            },
+            pairs: HashSet::default(),
+            narrowed: keep_accesses.then(HashMap::default),
+        }
+    }
+
+    /// Makes room for all locations of the tables; call it before each batch.
+    pub fn grow(&mut self, tables: &Tables) {
+        if self.vars.len() < tables.vars().len() {
+            self.vars.resize(tables.vars().len(), self.untouched);
+        }
+    }
+
+    /// Takes an access of `var` by a thread that holds `held`, and tells how well it is protected.
+    #[inline]
+    pub fn access(
+        &mut self,
+        tables: &Tables,
+        sets: &mut LockSets,
+        held: Held,
+        index: EventIndex,
+        event: &Event,
+        var: VarId,
+    ) -> Protection {
+        if tables.any_overlaps() {
+            self.overlapping(tables, sets, held, index, event, var);
+        }
+        self.touch(sets, held, index, event, var)
+    }
+
+    #[cold]
+    fn overlapping(
+        &mut self,
+        tables: &Tables,
+        sets: &mut LockSets,
+        held: Held,
+        index: EventIndex,
+        event: &Event,
+        var: VarId,
+    ) {
+        let others = tables.overlapping(var);
+        if self.vars[var.index()].state == State::Untouched {
+            for &other in others {
+                let other = self.vars[other.index()];
+                join(&mut self.vars[var.index()], &other, sets);
+            }
+        }
+        for &other in others {
+            if self.vars[other.index()].state != State::Untouched {
+                self.touch(sets, held, index, event, other);
+            }
+        }
+    }
+
+    #[inline]
+    fn touch(
+        &mut self,
+        sets: &mut LockSets,
+        held: Held,
+        index: EventIndex,
+        event: &Event,
+        var: VarId,
+    ) -> Protection {
+        let this = &mut self.vars[var.index()];
+        let writes = event.op.access_kind() == Some(AccessKind::Write);
+        let before = *this;
+        this.event = index;
+        this.thread = event.thread;
+        this.site = event.site;
+        this.last = match event.op {
+            Op::Update(..) => Access::Update,
+            Op::Write(..) => Access::Write,
+            _ => Access::Read,
+        };
+        match this.state {
+            State::ThreadLocal | State::ThreadLocal2 if this.owner == event.thread => {
+                return Protection::NOT_NEEDED;
+            }
+            State::Untouched => {
+                this.state = State::ThreadLocal;
+                this.owner = event.thread;
+                return Protection::NOT_NEEDED;
+            }
+            State::ThreadLocal => {
+                this.state = State::ThreadLocal2;
+                this.owner = event.thread;
+                return Protection::NOT_NEEDED;
+            }
+            State::ThreadLocal2 | State::ReadShared => {
+                this.marks |= plain(event);
+                if !writes {
+                    this.state = State::ReadShared;
+                    return Protection::NOT_NEEDED;
+                }
+                this.state = State::SharedModified;
+            }
+            State::SharedModified => this.marks |= plain(event),
+        }
+        let locks = if writes { held.exclusive } else { held.any };
+        let access = sets.meet(before.access, locks);
+        let write = if writes {
+            sets.meet(before.write, locks)
+        } else {
+            before.write
+        };
+        if access != before.access || write != before.write {
+            this.access = access;
+            this.write = write;
+            self.pairs.insert((access, write));
+            self.narrow(&before, index, event, var);
+        }
+        Protection {
+            needed: true,
+            by_access_set: !access.is_empty(),
+            by_write_set: !if writes {
+                write
+            } else {
+                sets.meet(write, locks)
+            }
+            .is_empty(),
+        }
+    }
+
+    #[cold]
+    fn narrow(&mut self, before: &OfVar, index: EventIndex, event: &Event, var: VarId) {
+        let this = &mut self.vars[var.index()];
+        if this.access.is_empty() {
+            this.marks |= UNPROTECTED;
+        }
+        let Some(narrowed) = &mut self.narrowed else {
+            return;
+        };
+        let kept = narrowed.entry(var).or_default();
+        // What the location was before it became shared is the other half of the first conflict.
+        if kept.is_empty() && before.state != State::SharedModified {
+            kept.push(before.last_access(var));
+        }
+        if kept.len() < KEPT {
+            kept.push(Kept {
+                index,
+                event: *event,
+            });
+        }
+    }
+
+    /// Remembers that an access of this location was part of an atomicity violation.
+    pub fn mark_harmful(&mut self, var: VarId) {
+        self.vars[var.index()].marks |= HARMFUL;
+    }
+
+    /// How many distinct pairs of sets shared locations had.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The access-protecting and the write-protecting set of a location that is shared and modified.
+    pub fn sets_of(&self, var: VarId) -> Option<(LockSetId, LockSetId)> {
+        let this = self.vars.get(var.index())?;
+        (this.state == State::SharedModified).then_some((this.access, this.write))
+    }
+
+    /// Locations that race, with whether an access was part of an atomicity violation: no lock protects them, and not all accesses are volatile.
+    pub fn racy(&self) -> impl Iterator<Item = (VarId, bool)> {
+        (self.vars.iter().enumerate())
+            .filter(|(_, this)| this.marks & (UNPROTECTED | PLAIN) == UNPROTECTED | PLAIN)
+            .map(|(i, this)| (VarId(i as u32), this.marks & HARMFUL != 0))
+    }
+
+    /// The accesses that narrowed the access set of a location, in order; empty if they were not kept.
+    pub fn kept(&self, var: VarId) -> &[Kept] {
+        match &self.narrowed {
+            Some(narrowed) => narrowed.get(&var).map_or(&[], Vec::as_slice),
+            None => &[],
+        }
+    }
+}
+
+#[inline]
+fn plain(event: &Event) -> u8 {
+    match event.op.access() {
+        Some((_, flags)) if !flags.is_volatile() => PLAIN,
+        _ => 0,
+    }
+}
+
+impl OfVar {
+    fn last_access(&self, var: VarId) -> Kept {
+        use untorn_model::AccessFlags;
+        let op = match self.last {
+            Access::Read => Op::Read(AccessFlags::PLAIN, var),
+            Access::Write => Op::Write(AccessFlags::PLAIN, var),
+            Access::Update => Op::Update(AccessFlags::PLAIN, var),
+        };
+        Kept {
+            index: self.event,
+            event: Event {
+                thread: self.thread,
+                site: self.site,
+                op,
+            },
+        }
+    }
+}
+
+/// Gives a location that appears late the state that accesses of what it overlaps have left.
+fn join(into: &mut OfVar, other: &OfVar, sets: &mut LockSets) {
+    if other.state == State::Untouched {
+        return;
+    }
+    if into.state == State::Untouched {
+        *into = *other;
+        into.marks &= PLAIN | UNPROTECTED;
+        return;
+    }
+    let both_owned = into.state <= State::ThreadLocal2 && other.state <= State::ThreadLocal2;
+    into.state = if both_owned && into.owner != other.owner {
+        State::ReadShared
+    } else {
+        into.state.max(other.state)
+    };
+    into.access = sets.meet(into.access, other.access);
+    into.write = sets.meet(into.write, other.write);
+    into.marks |= other.marks & (PLAIN | UNPROTECTED);
+    if into.access.is_empty() {
+        into.marks |= UNPROTECTED;
+    }
+}

@@ -1,0 +1,206 @@
+//! Conflicts as findings: one for each region, or for each set of fields that no region encloses, whatever the instances.
+
+use hashbrown::HashMap;
+use serde_json::json;
+use untorn_findings::{Evidence, Finding, Kind, Region, Verdict, ViewConflict};
+use untorn_model::{SiteId, VarId};
+
+use super::catalog::{Origin, View};
+use super::consistency::{Conflict, Counts};
+use crate::stacks::{ContextId, Stacks};
+use crate::symbols::Symbol;
+use crate::{Describe, Outcome};
+
+pub const NAME: &str = "views";
+
+/// How many conflicts over different fields are kept for one region.
+const KEPT: usize = 5;
+
+/// What a finding is about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum About {
+    Region(ContextId),
+    /// No region is around the diverging views.
+    Fields(Vec<Symbol>),
+}
+
+#[derive(Debug)]
+struct Group {
+    occurrences: u64,
+    kept: Vec<(Vec<Symbol>, Conflict)>,
+}
+
+/// Collects conflicts by what they are about.
+pub struct Reporter<'a> {
+    describe: Describe<'a>,
+    stacks: &'a Stacks,
+    views: &'a [View],
+    groups: Vec<Group>,
+    by_subject: HashMap<About, usize>,
+}
+
+impl<'a> Reporter<'a> {
+    pub fn new(describe: Describe<'a>, stacks: &'a Stacks, views: &'a [View]) -> Self {
+        Self {
+            describe,
+            stacks,
+            views,
+            groups: Vec::new(),
+            by_subject: HashMap::new(),
+        }
+    }
+
+    pub fn add(&mut self, conflict: Conflict) {
+        let symbols = self.symbols(&conflict.fields);
+        let about = if conflict.region == ContextId::ROOT {
+            About::Fields(symbols.clone())
+        } else {
+            About::Region(conflict.region)
+        };
+        let groups = &mut self.groups;
+        let at = *self.by_subject.entry(about).or_insert_with(|| {
+            groups.push(Group {
+                occurrences: 0,
+                kept: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        group.occurrences += 1;
+        let known = group.kept.iter().any(|(known, _)| *known == symbols);
+        if group.kept.len() < KEPT && !known {
+            group.kept.push((symbols, conflict));
+        }
+    }
+
+    /// Hands over one finding for each region or set of fields.
+    pub fn finish(&self, counts: Counts, outcome: &mut Outcome) {
+        // One region can be reached on several paths.
+        let mut at: HashMap<Region, usize> = HashMap::new();
+        let mut findings: Vec<Finding> = Vec::new();
+        for group in &self.groups {
+            let finding = self.finding(group);
+            match at.get(&finding.region) {
+                Some(&known) => {
+                    let known = &mut findings[known];
+                    known.occurrences += finding.occurrences;
+                    let room = KEPT.saturating_sub(known.evidence.views.len());
+                    let more = finding.evidence.views.into_iter().take(room);
+                    known.evidence.views.extend(more);
+                }
+                None => {
+                    at.insert(finding.region.clone(), findings.len());
+                    findings.push(finding);
+                }
+            }
+        }
+        let stats = json!({
+            "distinct_views": self.views.len(),
+            "maximal_views": counts.maximal,
+            "incompatible": counts.incompatible,
+        });
+        outcome.stats.insert(NAME.to_owned(), stats);
+        outcome.findings.append(&mut findings);
+    }
+
+    fn symbols(&self, fields: &[VarId]) -> Vec<Symbol> {
+        let mut symbols: Vec<Symbol> = (fields.iter())
+            .map(|&var| Symbol::of(self.describe.tables, var))
+            .collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        symbols
+    }
+
+    /// What a finding is about if no region encloses both views.
+    fn fields_as_region(&self, symbols: &[Symbol]) -> Region {
+        let tables = self.describe.tables;
+        let parts: Vec<Region> = symbols.iter().map(|symbol| symbol.region(tables)).collect();
+        let class = parts[0].class.clone();
+        let same_class = parts.iter().all(|part| part.class == class);
+        let names: Vec<String> = (parts.into_iter())
+            .map(|part| match (part.class, part.field) {
+                (Some(class), Some(field)) if !same_class => format!("{class}.{field}"),
+                (_, field) => field.unwrap_or_default(),
+            })
+            .collect();
+        Region {
+            class: if same_class { class } else { None },
+            field: Some(names.join(", ")),
+            ..Region::default()
+        }
+    }
+
+    fn finding(&self, group: &Group) -> Finding {
+        let tables = self.describe.tables;
+        let (symbols, conflict) = &group.kept[0];
+        let mut regions = self.stacks.regions(conflict.region, self.describe);
+        let region = if regions.is_empty() {
+            self.fields_as_region(symbols)
+        } else {
+            regions.remove(0)
+        };
+        let names: Vec<String> = symbols.iter().map(|symbol| symbol.name(tables)).collect();
+        let maximal = &self.views[conflict.maximal];
+        let subject = if conflict.region == ContextId::ROOT {
+            tables.thread_name(self.views[conflict.diverging[0]].thread)
+        } else {
+            region.short_name()
+        };
+        let message = format!(
+            "{subject} uses {} apart, which {} uses as one under lock {}",
+            names.join(", "),
+            tables.thread_name(maximal.thread),
+            tables.lock_name(maximal.origins[0].lock),
+        );
+        let evidence = Evidence {
+            views: group
+                .kept
+                .iter()
+                .map(|kept| self.conflict(&kept.1))
+                .collect(),
+            enclosing: regions,
+            ..Evidence::default()
+        };
+        let mut finding = Finding::new(
+            NAME,
+            Kind::ViewInconsistency,
+            Verdict::Suspected,
+            region,
+            message,
+            evidence,
+        );
+        finding.occurrences = group.occurrences;
+        finding
+    }
+
+    fn conflict(&self, conflict: &Conflict) -> ViewConflict {
+        let maximal = &self.views[conflict.maximal];
+        let names = (conflict.fields.iter()).map(|&var| self.describe.tables.var_name(var));
+        ViewConflict {
+            fields: names.collect(),
+            maximal: self.view(maximal, maximal.origins[0]),
+            diverging: (conflict.diverging.iter().zip(conflict.origins))
+                .map(|(&view, origin)| self.view(&self.views[view], origin))
+                .collect(),
+        }
+    }
+
+    fn view(&self, view: &View, origin: Origin) -> untorn_findings::View {
+        let tables = self.describe.tables;
+        let mut sites: Vec<SiteId> = view.accesses.iter().map(|access| access.site).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        untorn_findings::View {
+            thread: tables.thread_name(view.thread),
+            lock: tables.lock_name(origin.lock),
+            fields: view.vars.iter().map(|&var| tables.var_name(var)).collect(),
+            places: (sites.iter())
+                .filter_map(|&site| self.describe.place(site))
+                .collect(),
+            region: (self.stacks.regions(origin.context, self.describe))
+                .into_iter()
+                .next(),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What velodrome and aerodrome say of known situations: the figures of the papers and the corners of the definitions, as traces of our own.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic, its helper functions too"
+)]
+
+use untorn_analyses::aerodrome::{self, Aerodrome};
+use untorn_analyses::velodrome::{self, Velodrome};
+use untorn_analyses::{Analysis, run};
+use untorn_findings::{Finding, merge};
+use untorn_trace::VecSource;
+
+/// One line a finding: kind, region, verdict, what encloses it, and the transactions of its path or cycle.
+fn summary(finding: &Finding) -> String {
+    let names = |regions: &[untorn_findings::Region]| {
+        let names: Vec<String> = regions
+            .iter()
+            .map(untorn_findings::Region::short_name)
+            .collect();
+        names.join(",")
+    };
+    let interleaving = &finding.evidence.interleavings[0];
+    let members: Vec<String> = (interleaving.transactions.iter())
+        .map(|t| {
+            let region = t
+                .region
+                .as_ref()
+                .map_or("-".to_owned(), untorn_findings::Region::short_name);
+            format!("{}:{region}", t.thread)
+        })
+        .collect();
+    let mut line = format!(
+        "{:?} {} {:?} by {}",
+        finding.kind,
+        finding.region.short_name(),
+        finding.verdict,
+        members.join(" ")
+    );
+    if !finding.group.is_empty() {
+        line.push_str(&format!(" with {}", names(&finding.group)));
+    }
+    if !finding.evidence.enclosing.is_empty() {
+        line.push_str(&format!(" in {}", names(&finding.evidence.enclosing)));
+    }
+    line
+}
+
+fn said(trace: &str, analysis: Box<dyn Analysis>) -> Vec<String> {
+    let mut source = VecSource::from_text(&numbered(trace)).unwrap();
+    let outcome = run(&mut source, &mut [analysis], &mut |_| {}).unwrap();
+    merge(outcome.findings).iter().map(summary).collect()
+}
+
+/// Traces are written here one event a word, `thread:op`; a text trace has a line for each, with its number as the place.
+fn numbered(trace: &str) -> String {
+    (trace.split_ascii_whitespace().zip(1..))
+        .map(|(event, n)| format!("{}|{n}\n", event.replace(':', "|")))
+        .collect()
+}
+
+fn velodrome(trace: &str) -> Vec<String> {
+    said(
+        trace,
+        Box::new(Velodrome::new(velodrome::Options::default())),
+    )
+}
+
+fn aerodrome(trace: &str) -> Vec<String> {
+    said(
+        trace,
+        Box::new(Aerodrome::new(aerodrome::Options::default())),
+    )
+}
+
+fn check(trace: &str, expected: &[&str]) {
+    assert_eq!(velodrome(trace), expected, "velodrome");
+    assert_eq!(aerodrome(trace), expected, "aerodrome");
+}
+
+/// Paper 002, Figure 3: of seven threads only two transactions conflict precisely.
+#[test]
+fn of_an_imprecise_cycle_only_the_precise_part_is_reported() {
+    let figure = |precise: &str| {
+        format!(
+            "T7:w(p.q) T6:r(p.q) T5:begin(tx5) T5:r(p.q) T5:end
+             T1:begin(tx1) T1:w(o.f) T2:begin(tx2) T2:r(o.g) T2:end
+             T3:begin(tx3) {precise} T3:end T4:begin(tx4) T4:r(o.h) T4:r(p.q) T4:end
+             T1:w(o.f) T1:end"
+        )
+    };
+    check(
+        &figure("T3:r(o.f)"),
+        &["Torn tx1 Observed by T1:tx1 T3:tx3"],
+    );
+    check(&figure(""), &[]);
+}
+
+/// Paper 002, Figure 2: ownership of two objects moves between six threads, in one direction only.
+#[test]
+fn ownership_that_moves_on_tears_nothing() {
+    check(
+        "T1:begin(a) T1:w(o) T1:end T2:begin(b) T2:r(o) T2:end T3:begin(c) T3:r(o) T3:end
+         T4:begin(d) T4:r(o) T4:end T6:begin(e) T6:r(p) T6:end T5:begin(f) T5:r(p) T5:r(o) T5:end
+         T1:begin(a) T1:w(o) T1:end",
+        &[],
+    );
+}
+
+/// Paper 002, section 3.2.3: the imprecise cycle is there early, the precise one only with the last read.
+#[test]
+fn a_cycle_is_there_when_its_last_conflict_is_and_not_before() {
+    let before = "T1:begin(tx1) T1:w(o.f) T2:begin(tx2) T2:w(o.g) T2:w(p.x) T1:r(p.x) T1:end";
+    check(&format!("{before} T2:end"), &[]);
+    check(
+        &format!("{before} T2:r(o.f) T2:end"),
+        &["Cycle tx1 Suspected by T2:tx2 T1:tx1 with tx2"],
+    );
+    check(
+        "T1:begin(tx1) T2:begin(tx2) T2:w(o.g) T2:w(p.x) T1:r(p.x) T1:w(o.f) T1:end T2:r(o.f) T2:end",
+        &["Torn tx2 Observed by T2:tx2 T1:tx1"],
+    );
+}
+
+#[test]
+fn a_cycle_through_the_previous_transaction_of_a_thread_is_found() {
+    check(
+        "A:begin(a) A:w(x) B:begin(b1) B:r(x) B:end B:begin(b2) B:w(y) B:end A:r(y) A:end",
+        &["Torn a Observed by A:a B:b1 B:b2"],
+    );
+    // Nobody is torn here, and the cycle needs the order of B's own transactions.
+    check(
+        "C:begin(c) B:begin(b1) C:w(x) A:begin(a) A:w(z) B:r(x) B:end B:begin(b2) B:w(y) B:end A:r(y) A:end C:r(z) C:end",
+        &["Cycle a Suspected by C:c B:b1 B:b2 A:a with b1,b2,c"],
+    );
+}
+
+#[test]
+fn events_outside_of_regions_are_named_but_never_blamed() {
+    check(
+        "A:begin(a) A:r(x) B:w(x) B:r(z) C:w(z) A:w(x) A:end",
+        &["Torn a Observed by A:a B:-"],
+    );
+    check("A:r(x) B:w(x) A:w(x)", &[]);
+}
+
+#[test]
+fn the_innermost_region_is_blamed_and_the_others_are_listed() {
+    check(
+        "A:begin(outer) A:begin(middle) A:begin(inner) A:r(x) A:end B:w(x) A:w(x) A:end A:end",
+        &["Torn middle Observed by A:outer B:- in outer"],
+    );
+}
+
+#[test]
+fn locks_alone_make_a_suspicion_and_threads_a_kind_of_their_own() {
+    check(
+        "A:begin(a) A:acq(m) A:rel(m) B:acq(m) B:rel(m) A:acq(m) A:rel(m) A:end",
+        &["Torn a Suspected by A:a B:- B:-"],
+    );
+    check(
+        "A:begin(a) A:fork(B) B:w(x) A:join(B) A:end",
+        &["ForkJoin a Suspected by A:a B:-"],
+    );
+}
+
+#[test]
+fn without_synchronization_edges_locks_order_nothing() {
+    let trace = "A:begin(a) A:acq(m) A:rel(m) B:acq(m) B:rel(m) A:acq(m) A:rel(m) A:end";
+    let velodrome = Velodrome::new(velodrome::Options {
+        sync_edges: false,
+        ..velodrome::Options::default()
+    });
+    assert!(said(trace, Box::new(velodrome)).is_empty());
+    let aerodrome = Aerodrome::new(aerodrome::Options {
+        sync_edges: false,
+        ..aerodrome::Options::default()
+    });
+    assert!(said(trace, Box::new(aerodrome)).is_empty());
+}
+
+/// Of two regions that tear each other velodrome reports at least one; aerodrome both.
+#[test]
+fn aerodrome_leaves_out_no_torn_region() {
+    let trace = "A:begin(a) B:begin(b) A:w(x) B:r(x) B:w(y) A:r(y) A:w(z) B:r(z) A:end B:end";
+    assert_eq!(velodrome(trace), ["Torn a Observed by A:a B:b"]);
+    assert_eq!(
+        aerodrome(trace),
+        ["Torn a Observed by A:a B:b", "Torn b Observed by B:b A:a"]
+    );
+}
+
+#[test]
+fn a_chain_over_a_hundred_threads_comes_back() {
+    let mut trace = "A:begin(a) A:w(x0)".to_owned();
+    for i in 0..100 {
+        trace.push_str(&format!(
+            " T{i}:begin(b{i}) T{i}:r(x{i}) T{i}:w(x{})",
+            i + 1
+        ));
+    }
+    trace.push_str(" A:r(x100)");
+    let said = aerodrome(&trace);
+    assert_eq!(said.len(), 1);
+    assert!(said[0].starts_with("Torn a Observed by A:a T0:b0 T1:b1 "));
+    assert!(said[0].ends_with(" T99:b99"));
+    assert_eq!(velodrome(&trace), said);
+}
+
+#[test]
+fn later_executions_of_a_region_are_counted_and_not_examined() {
+    let once = "A:begin(a) A:r(x) B:w(x) A:w(x) A:end ";
+    let mut source = VecSource::from_text(&numbered(&once.repeat(50))).unwrap();
+    let velodrome = Box::new(Velodrome::new(velodrome::Options::default()));
+    let aerodrome = Box::new(Aerodrome::new(aerodrome::Options::default()));
+    let outcome = run(&mut source, &mut [velodrome, aerodrome], &mut |_| {}).unwrap();
+    for name in ["velodrome", "aerodrome"] {
+        let of = |f: &&Finding| f.analyses[0] == name;
+        let occurrences: u64 = outcome
+            .findings
+            .iter()
+            .filter(of)
+            .map(|f| f.occurrences)
+            .sum();
+        assert_eq!(occurrences, 50, "{name}");
+        assert!(outcome.findings.iter().filter(of).count() <= 3, "{name}");
+    }
+}
+
+#[test]
+fn the_headline_says_what_came_between() {
+    let mut source =
+        VecSource::from_text(&numbered("A:begin(a) A:r(x) B:w(x) A:w(x) A:end")).unwrap();
+    let velodrome = Box::new(Velodrome::new(velodrome::Options::default()));
+    let outcome = run(&mut source, &mut [velodrome], &mut |_| {}).unwrap();
+    assert_eq!(
+        outcome.findings[0].message,
+        "a is torn: between its read of x (2) and its write of x (4) comes thread B's write of x (3)"
+    );
+}

@@ -1,0 +1,246 @@
+//! What the views analysis says of small traces: the tables and scenarios of paper 001.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod script;
+
+use script::{analyze, analyze_events, regions, with_class};
+use untorn_analyses::Outcome;
+use untorn_analyses::views::{Options, Views};
+
+fn views(script: &str) -> Outcome {
+    analyze(script, Views::new(Options::default()))
+}
+
+/// A script in which each thread generates some views, one critical section each, over fields that all threads have written before.
+fn generating(threads: &[(&str, &[&str])]) -> String {
+    let mut script = String::from("init: w(x) w(y) w(z)\nother: w(x) w(y) w(z)\n");
+    for (thread, views) in threads {
+        for view in *views {
+            let reads: Vec<String> = view.chars().map(|field| format!("r({field})")).collect();
+            script.push_str(&format!("{thread}: acq(l) {} rel(l)\n", reads.join(" ")));
+        }
+    }
+    script
+}
+
+/// Who treats as one what whom takes apart: the threads and fields of each conflict.
+fn conflicts(outcome: &Outcome) -> Vec<(String, String, String)> {
+    let mut conflicts = Vec::new();
+    for finding in &outcome.findings {
+        for conflict in &finding.evidence.views {
+            let [a, b] = &conflict.diverging[..] else {
+                panic!("two views diverge");
+            };
+            assert_eq!(a.thread, b.thread);
+            conflicts.push((
+                conflict.maximal.thread.clone(),
+                a.thread.clone(),
+                conflict.fields.concat(),
+            ));
+        }
+    }
+    conflicts
+}
+
+fn check(threads: &[(&str, &[&str])], expected: &[(&str, &str, &str)]) {
+    let found = conflicts(&views(&generating(threads)));
+    let found: Vec<_> = (found.iter())
+        .map(|(one, apart, fields)| (one.as_str(), apart.as_str(), fields.as_str()))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn table_1_two_threads() {
+    check(&[("a", &["x", "y"]), ("b", &["x", "y"])], &[]);
+    check(&[("a", &["xy"]), ("b", &["x", "y"])], &[("a", "b", "xy")]);
+    check(
+        &[("a", &["xy", "x", "y"]), ("b", &["x", "y"])],
+        &[("a", "b", "xy")],
+    );
+    check(&[("a", &["xyz"]), ("b", &["xy", "x"])], &[]);
+}
+
+#[test]
+fn table_2_three_threads() {
+    check(
+        &[("c", &["xy"]), ("d", &["x"]), ("e", &["x", "y"])],
+        &[("c", "e", "xy")],
+    );
+    check(&[("c", &["xy"]), ("d", &["x"]), ("e", &["y"])], &[]);
+    check(
+        &[
+            ("c", &["xy", "x", "y"]),
+            ("d", &["yz", "y", "z"]),
+            ("e", &["zx", "z", "x"]),
+        ],
+        &[],
+    );
+    check(
+        &[
+            ("c", &["xy", "x", "yz"]),
+            ("d", &["yz", "y", "z"]),
+            ("e", &["zx", "z", "x"]),
+        ],
+        // The table names the first; by the definition c also takes apart what e uses as one.
+        &[("c", "d", "yz"), ("e", "c", "xz")],
+    );
+}
+
+#[test]
+fn coordinates_set_as_a_pair_and_read_one_by_one() {
+    // Four threads share a point; t2 and t4 use it consistently, t3 does not.
+    let outcome = views(
+        "main: w(p.x) w(p.y)
+         t1: begin(setXY) acq(p) w(p.x) w(p.y) rel(p) end(setXY)
+         t2: begin(useX) acq(p) r(p.x) rel(p) end(useX)
+         t3: begin(useBoth) begin(getX) acq(p) r(p.x) rel(p) end(getX)
+         t3: begin(getY) acq(p) r(p.y) rel(p) end(getY) end(useBoth)
+         t4: begin(useX) acq(p) r(p.x) rel(p) end(useX)
+         t4: begin(getXY) acq(p) r(p.x) r(p.y) rel(p) end(getXY)",
+    );
+    assert_eq!(regions(&outcome), ["useBoth"]);
+    let finding = &outcome.findings[0];
+    assert!(finding.message.contains("useBoth uses p.x, p.y apart"));
+    let conflict = &finding.evidence.views[0];
+    assert_eq!(conflict.fields, ["p.x", "p.y"]);
+    assert_eq!(conflict.maximal.thread, "t1");
+    assert_eq!(conflict.maximal.lock, "p");
+    assert_eq!(conflict.maximal.region.as_ref().unwrap().method, "setXY");
+    let views: Vec<_> = (conflict.diverging.iter())
+        .map(|view| {
+            let line = view.places[0].line.unwrap();
+            let region = view.region.as_ref().unwrap().method.clone();
+            (view.thread.as_str(), view.fields.concat(), region, line)
+        })
+        .collect();
+    assert_eq!(
+        views,
+        [
+            ("t3", "p.x".to_owned(), "getX".to_owned(), 17),
+            ("t3", "p.y".to_owned(), "getY".to_owned(), 22),
+        ]
+    );
+    // Both t1 and t4 use the pair as one; that is one defect seen twice.
+    assert_eq!(finding.occurrences, 2);
+}
+
+#[test]
+fn two_executions_one_after_the_other_do_not_blame_their_region() {
+    // t2 deposits into two accounts in two calls; no call is divided, so the fields are named and not the method.
+    let outcome = views(
+        "main: w(a.balance) w(b.balance)
+         t1: begin(total) acq(a) acq(b) r(a.balance) r(b.balance) rel(b) rel(a) end(total)
+         t2: begin(deposit) acq(a) w(a.balance) rel(a) end(deposit)
+         t2: begin(deposit) acq(b) w(b.balance) rel(b) end(deposit)",
+    );
+    assert_eq!(outcome.findings.len(), 1);
+    let region = &outcome.findings[0].region;
+    assert_eq!(region.method, "");
+    assert_eq!(region.field.as_deref(), Some("a.balance, b.balance"));
+}
+
+#[test]
+fn spacecraft_task_achieves_a_property_in_two_sections() {
+    let outcome = views(
+        "boot: w(table.value) w(table.achieved)
+         task: begin(lockProperty) acq(table) w(table.value) rel(table)
+         task: acq(table) w(table.achieved) rel(table) end(lockProperty)
+         daemon: begin(monitor) acq(table) r(table.achieved) r(state) r(table.value) rel(table)
+         daemon: end(monitor)",
+    );
+    assert_eq!(regions(&outcome), ["lockProperty"]);
+    let conflict = &outcome.findings[0].evidence.views[0];
+    assert_eq!(conflict.maximal.thread, "daemon");
+    assert_eq!(conflict.diverging[0].thread, "task");
+}
+
+#[test]
+fn a_counter_that_is_read_and_written_back_in_two_sections_is_not_for_views() {
+    let outcome = views(
+        "t1: begin(inc) acq(m) r(n) rel(m) acq(m) w(n) rel(m) end(inc)
+         t2: begin(inc) acq(m) r(n) rel(m) acq(m) w(n) rel(m) end(inc)",
+    );
+    assert_eq!(regions(&outcome), [""; 0]);
+    assert_eq!(outcome.stats["views"]["distinct_views"], 2);
+}
+
+#[test]
+fn parts_of_one_enclosing_section_do_not_diverge_against_views_under_its_lock() {
+    let under = |lock: &str, second: &str| {
+        format!(
+            "init: w(x) w(y)
+             t1: acq({lock}) w(x) w(y) rel({lock})
+             t2: acq(l) acq(m) r(x) rel(m) acq(m) r(y) rel(m) rel(l)
+             t2: {second}"
+        )
+    };
+    // t1 is kept out by l all the time.
+    assert_eq!(regions(&views(&under("l", "r(x)"))), [""; 0]);
+    // t1 can come in between under m alone.
+    assert_eq!(regions(&views(&under("m", "r(x)"))), ["x, y"]);
+    // A second execution of the enclosing block changes nothing, a bare part does.
+    let again = "acq(l) acq(m) r(x) rel(m) acq(m) r(y) rel(m) rel(l)";
+    assert_eq!(regions(&views(&under("l", again))), [""; 0]);
+    let parts = "acq(l) acq(m) r(x) rel(m) rel(l) acq(l) acq(m) r(y) rel(m) rel(l)";
+    assert_eq!(regions(&views(&under("l", parts))), ["x, y"]);
+}
+
+#[test]
+fn fields_that_nobody_writes_once_they_are_shared_are_left_out() {
+    let script = |write: &str| {
+        format!(
+            "t1: w(x) w(y) {write}
+             t2: acq(l) r(x) r(y) rel(l)
+             t1: acq(l) r(x) rel(l) acq(l) r(y) rel(l)"
+        )
+    };
+    assert_eq!(regions(&views(&script("w(z)"))), [""; 0]);
+    let after = "\nt2: w(x) w(y)";
+    assert_eq!(regions(&views(&(script("w(z)") + after))), ["x, y"]);
+}
+
+#[test]
+fn waiting_divides_a_section_and_a_second_hold_does_not() {
+    let script = |middle: &str| {
+        format!(
+            "init: w(x) w(y)
+             t1: acq(l) w(x) w(y) rel(l)
+             t2: begin(r) acq(l) r(x) {middle} r(y) rel(l) end(r)"
+        )
+    };
+    assert_eq!(regions(&views(&script("wait(l) wake(l)"))), ["r"]);
+    assert_eq!(regions(&views(&script("acq(l) rel(l)"))), [""; 0]);
+}
+
+#[test]
+fn a_section_that_the_trace_cuts_off_counts() {
+    let script = "init: w(x) w(y)
+                  t1: acq(l) w(x) rel(l) acq(l) w(y) rel(l)
+                  t2: acq(l) r(x) r(y)";
+    assert_eq!(regions(&views(script)), ["x, y"]);
+}
+
+#[test]
+fn instances_of_a_class_are_one_finding() {
+    let use_of = |point: &str| {
+        format!(
+            "main: w({point}.x) w({point}.y)
+             t1: begin(set) acq({point}) w({point}.x) w({point}.y) rel({point}) end(set)
+             t2: begin(use) acq({point}) r({point}.x) rel({point})
+             t2: acq({point}) r({point}.y) rel({point}) end(use)\n"
+        )
+    };
+    let script = use_of("p") + &use_of("q") + &use_of("r");
+    let views = || Views::new(Options::default());
+    let outcome = analyze_events(with_class(&script, "geo.Point"), views());
+    assert_eq!(regions(&outcome), ["use"]);
+    assert_eq!(outcome.findings[0].occurrences, 3);
+    assert!((outcome.findings[0].message).contains("uses geo.Point.x, geo.Point.y apart"));
+    // Without regions the finding is about the fields of the class.
+    let bare = (["begin(set) ", "begin(use) ", " end(set)", " end(use)"].iter())
+        .fold(script, |script, op| script.replace(op, ""));
+    let outcome = analyze_events(with_class(&bare, "geo.Point"), views());
+    assert_eq!(regions(&outcome), ["Point.x, y"]);
+}

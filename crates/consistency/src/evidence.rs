@@ -1,0 +1,440 @@
+//! Findings as a person reads them: names, places, threads, allocation sites.
+
+use std::cell::RefCell;
+
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use untorn_classfile::{ClassFile, facts_of};
+use untorn_findings::{Evidence, Finding, Kind, LockView, MethodViews, Place, Region, Verdict};
+use untorn_program::heap::ObjectKind;
+use untorn_program::ir::{AccessPath, Body, Root, Step};
+use untorn_program::library::LockMode;
+use untorn_program::locks::{LockRef, MethodLock};
+use untorn_program::threads::{Multiplicity, ThreadKind};
+use untorn_program::{ClassId, InstrId, MethodId, Program, ThreadId, ValueId};
+use untorn_spec::{ClassFacts, Specification};
+
+use crate::domain::{Entry, Variables, overlap};
+use crate::execution::{Execution, Section, StateId};
+use crate::report::{Candidate, Checker};
+
+/// The name of the analysis.
+const NAME: &str = "consistency";
+/// How many lock views a finding shows.
+const MOST_VIEWS: usize = 6;
+/// How many methods that have one lock view a finding shows.
+const MOST_ORIGINS: usize = 2;
+/// How many states are searched for an access to show.
+const MOST_SEARCHED: usize = 2000;
+/// How many allocation sites a finding shows.
+const MOST_ALLOCATIONS: usize = 8;
+
+/// Writes findings.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    program: &'a Program,
+    variables: &'a Variables,
+    executions: &'a [Execution],
+    checker: &'a Checker<'a>,
+    spec: &'a Specification,
+    facts: RefCell<FxHashMap<ClassId, Option<ClassFacts>>>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes about what a checker found.
+    pub fn new(
+        program: &'a Program,
+        variables: &'a Variables,
+        executions: &'a [Execution],
+        checker: &'a Checker<'a>,
+        spec: &'a Specification,
+    ) -> Self {
+        Self {
+            program,
+            variables,
+            executions,
+            checker,
+            spec,
+            facts: RefCell::default(),
+        }
+    }
+
+    /// One finding per method, in the order of their names.
+    pub fn findings(&self, candidates: &[Candidate]) -> Vec<Finding> {
+        let mut by_method: IndexMap<MethodId, Vec<&Candidate>, FxBuildHasher> = IndexMap::default();
+        for candidate in candidates {
+            by_method.entry(candidate.method).or_default().push(candidate);
+        }
+        let mut findings: Vec<Finding> = by_method
+            .into_iter()
+            .map(|(method, candidates)| self.finding(method, &candidates))
+            .collect();
+        findings.sort_by(|a, b| a.region.cmp(&b.region));
+        findings
+    }
+
+    fn finding(&self, method: MethodId, candidates: &[&Candidate]) -> Finding {
+        let mut views: Vec<MethodViews> = Vec::new();
+        let mut larger = 0;
+        for candidate in candidates {
+            larger = larger.max(candidate.larger);
+            let view = self.method_views(candidate);
+            let same = |known: &&mut MethodViews| {
+                (&known.class, &known.view) == (&view.class, &view.view)
+            };
+            match views.iter_mut().find(same) {
+                Some(known) if known.thread.contains(&view.thread) => {}
+                Some(known) => known.thread = format!("{}, {}", known.thread, view.thread),
+                None => views.push(view),
+            }
+        }
+        let mut notes = Vec::new();
+        if let Some(note) = self.region_note(method) {
+            notes.push(note);
+        }
+        if larger > 0 {
+            let plural = if larger == 1 { "method" } else { "methods" };
+            notes.push(format!(
+                "{larger} more {plural} with a larger view not shown (switch off the filter `smallest` to see them)"
+            ));
+        }
+        let message = views.first().map_or_else(String::new, message);
+        let evidence = Evidence {
+            method_views: views,
+            notes,
+            ..Evidence::default()
+        };
+        let region = self.region(method);
+        Finding::new(
+            NAME,
+            Kind::MethodInconsistency,
+            Verdict::Suspected,
+            region,
+            message,
+            evidence,
+        )
+    }
+
+    fn method_views(&self, candidate: &Candidate) -> MethodViews {
+        let class = self.checker.grouping.class(candidate.group);
+        let execution = &self.executions[candidate.execution];
+        MethodViews {
+            class: class.map_or_else(|| "*".to_owned(), |class| self.dotted(class)),
+            library: class.is_some_and(|class| !self.program.is_input(class)),
+            view: self.entries(&candidate.view),
+            thread: self.thread(execution.thread),
+            interfering: self.interfering(candidate),
+            allocated_at: self.allocated_at(candidate),
+        }
+    }
+
+    /// The lock views of broken pairs, the first of each pair and the second in turn.
+    fn interfering(&self, candidate: &Candidate) -> Vec<LockView> {
+        let mut shown: Vec<usize> = Vec::new();
+        for (left, right) in candidate.broken.iter() {
+            for index in [*left, *right] {
+                if shown.len() < MOST_VIEWS && !shown.contains(&index) {
+                    shown.push(index);
+                }
+            }
+        }
+        let mut views = Vec::new();
+        for index in shown {
+            let Some(((_, view), lock_views)) = self.checker.lock_views.get_index(index) else {
+                continue;
+            };
+            let common = overlap(view, &candidate.view);
+            let mut methods: FxHashSet<MethodId> = FxHashSet::default();
+            for (execution, state, section) in &lock_views.origins {
+                if methods.len() >= MOST_ORIGINS {
+                    break;
+                }
+                let node = self.executions[*execution].state(*state).node;
+                let method = self.program.heap().node(node).method;
+                if methods.insert(method) {
+                    views.push(self.lock_view(*execution, *state, *section, &common));
+                }
+            }
+        }
+        views
+    }
+
+    fn lock_view(
+        &self,
+        execution: usize,
+        id: StateId,
+        section: Section,
+        view: &[Entry],
+    ) -> LockView {
+        let execution = &self.executions[execution];
+        let state = execution.state(id);
+        let method = self.program.heap().node(state.node).method;
+        let locks = self.program.locks(method);
+        let mut places = Vec::new();
+        let lock = match section {
+            Section::Method => {
+                places.extend(self.place(method, InstrId(0)));
+                match locks.method_lock() {
+                    Some(MethodLock::Class(class)) => format!("{}.class", self.simple(class)),
+                    _ => "this".to_owned(),
+                }
+            }
+            Section::Region(region) => {
+                let region = locks.region(region);
+                places.extend(self.place(method, region.enter));
+                self.lock(method, &region.lock)
+            }
+        };
+        for entry in view {
+            if let Some(place) = self.access(execution, id, section, *entry)
+                && !places.contains(&place)
+            {
+                places.push(place);
+            }
+        }
+        LockView {
+            method: self.region(method),
+            lock,
+            accesses: self.entries(view),
+            places,
+            thread: self.thread(execution.thread),
+        }
+    }
+
+    /// Where an access happens in the scope of a section, nearest first.
+    fn access(
+        &self,
+        execution: &Execution,
+        id: StateId,
+        section: Section,
+        entry: Entry,
+    ) -> Option<Place> {
+        let mut met: FxHashSet<StateId> = FxHashSet::default();
+        let mut pending = std::collections::VecDeque::from([(id, Some(section))]);
+        while let Some((id, within)) = pending.pop_front() {
+            let state = execution.state(id);
+            let method = self.program.heap().node(state.node).method;
+            let locks = self.program.locks(method);
+            let inside = |instr: &InstrId| match within {
+                Some(Section::Region(region)) => locks.held_at(*instr).contains(&region),
+                Some(Section::Method) | None => true,
+            };
+            let own = (state.accesses.iter()).find(|(at, of)| *of == entry && inside(at));
+            if let Some((instr, _)) = own {
+                return self.place(method, *instr);
+            }
+            for (instr, callee) in &state.calls {
+                if inside(instr) && met.len() < MOST_SEARCHED && met.insert(*callee) {
+                    pending.push_back((*callee, None));
+                }
+            }
+        }
+        None
+    }
+
+    fn allocated_at(&self, candidate: &Candidate) -> Vec<Place> {
+        let program = self.program;
+        let classes = program.classes();
+        let owners: FxHashSet<ClassId> = (candidate.view.iter())
+            .map(|entry| self.variables.get(entry.variable()).class(classes))
+            .collect();
+        let accessed = program
+            .sharing()
+            .accessed_by(self.executions[candidate.execution].thread);
+        let mut places = Vec::new();
+        for object in program.sharing().shared().iter() {
+            let info = program.heap().object(object);
+            let fits = (owners.iter()).any(|owner| classes.is_subtype(info.class, *owner));
+            if !fits || !accessed.contains(object) || places.len() >= MOST_ALLOCATIONS {
+                continue;
+            }
+            let place = match info.kind {
+                ObjectKind::Allocated { method, instr, .. } => self.place(method, instr),
+                _ => None,
+            };
+            if let Some(place) = place
+                && !places.contains(&place)
+            {
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    /// That a method is reported although nobody said it ought to be atomic.
+    fn region_note(&self, method: MethodId) -> Option<String> {
+        let classes = self.program.classes();
+        let class = classes.method(method).class;
+        let mut facts = self.facts.borrow_mut();
+        let facts = facts
+            .entry(class)
+            .or_insert_with(|| {
+                let parsed = ClassFile::parse(&classes.class(class).bytes).ok()?;
+                facts_of(&parsed).ok()
+            })
+            .as_ref()?;
+        let own = facts.methods.iter().find(|own| {
+            own.name == classes.method_name(method)
+                && own.descriptor == classes.method_descriptor(method)
+        })?;
+        let decision = self.spec.decide(facts, own, None);
+        (!decision.atomic).then(|| {
+            format!(
+                "the specification does not ask that it be atomic ({})",
+                decision.rule
+            )
+        })
+    }
+
+    fn entries(&self, view: &[Entry]) -> Vec<String> {
+        let name = |entry: &Entry| {
+            let variable = self.variables.get(entry.variable());
+            let name = variable.name(self.program.classes());
+            let access = if entry.is_write() { "write" } else { "read" };
+            format!("{name}: {access}")
+        };
+        let mut names: Vec<String> = view.iter().map(name).collect();
+        names.sort();
+        names
+    }
+
+    fn thread(&self, id: ThreadId) -> String {
+        let thread = self.program.threads().thread(id);
+        let task = match thread.kind {
+            ThreadKind::Main => return "main".to_owned(),
+            ThreadKind::Clients => return "clients".to_owned(),
+            ThreadKind::Initializers => return "class initializers".to_owned(),
+            ThreadKind::Constructors => return "constructors".to_owned(),
+            ThreadKind::Started(task) => self.program.heap().object(task),
+        };
+        let mut name = match task.kind {
+            ObjectKind::Lambda { method, .. } => {
+                let classes = self.program.classes();
+                let class = self.simple(classes.method(method).class);
+                format!("lambda of {class}.{}", classes.method_name(method))
+            }
+            _ => self.simple(task.class),
+        };
+        if thread.multiplicity == Multiplicity::Many {
+            name.push_str(" (many)");
+        }
+        let site = thread.start_sites.iter().find_map(|(node, instr)| {
+            let place = self.place(self.program.heap().node(*node).method, *instr)?;
+            Some(format!(" started at {}:{}", place.file?, place.line?))
+        });
+        name + &site.unwrap_or_default()
+    }
+
+    fn region(&self, method: MethodId) -> Region {
+        let classes = self.program.classes();
+        let place = self.place(method, InstrId(0)).unwrap_or_default();
+        Region {
+            class: Some(self.dotted(classes.method(method).class)),
+            method: classes.method_name(method).to_owned(),
+            descriptor: Some(classes.method_descriptor(method).to_owned()),
+            file: place.file,
+            line: place.line,
+            ..Region::default()
+        }
+    }
+
+    /// The place of an instruction; `None` if the method has no body.
+    fn place(&self, method: MethodId, instr: InstrId) -> Option<Place> {
+        let classes = self.program.classes();
+        let line = self.program.body(method)?.instrs.get(instr.index())?.line;
+        let class = classes.method(method).class;
+        let file = classes.class(class).source_file;
+        Some(Place {
+            class: Some(self.dotted(class)),
+            method: Some(classes.method_name(method).to_owned()),
+            file: file.map(|file| classes.names.name(file).to_owned()),
+            line: (line > 0).then_some(line.into()),
+        })
+    }
+
+    fn lock(&self, method: MethodId, lock: &LockRef) -> String {
+        let name = match self.program.body(method) {
+            Some(body) => self.path(body, &lock.path),
+            None => "a lock".to_owned(),
+        };
+        match lock.mode {
+            LockMode::Exclusive => name,
+            LockMode::Shared => format!("{name} (shared)"),
+        }
+    }
+
+    fn path(&self, body: &Body, path: &AccessPath) -> String {
+        let classes = self.program.classes();
+        let mut text = match path.root {
+            Root::Value(value) => self.value(body, value),
+            Root::Static(field) => {
+                let class = self.simple(classes.field(field).class);
+                format!("{class}.{}", classes.field_name(field))
+            }
+            Root::Class(class) => format!("{}.class", self.simple(class)),
+        };
+        for step in &path.steps {
+            match step {
+                Step::Field(field) => text.push_str(&format!(".{}", classes.field_name(*field))),
+                Step::Call(method) => {
+                    text.push_str(&format!(".{}()", classes.method_name(*method)));
+                }
+            }
+        }
+        text
+    }
+
+    fn value(&self, body: &Body, value: ValueId) -> String {
+        if body.receiver() == Some(value) {
+            return "this".to_owned();
+        }
+        match body.ty(value).class() {
+            Some(class) => format!("({})", self.simple(class)),
+            None => "(object)".to_owned(),
+        }
+    }
+
+    fn dotted(&self, class: ClassId) -> String {
+        self.program.classes().class_name(class).replace('/', ".")
+    }
+
+    fn simple(&self, class: ClassId) -> String {
+        let name = self.program.classes().class_name(class);
+        name.rsplit('/').next().unwrap_or(name).to_owned()
+    }
+}
+
+/// One sentence: what is accessed in parts, and who comes between.
+fn message(views: &MethodViews) -> String {
+    let mut fields: Vec<&str> = (views.view.iter())
+        .filter_map(|entry| entry.split_once(':').map(|(name, _)| name))
+        .collect();
+    fields.dedup();
+    let class = views.class.rsplit('.').next().unwrap_or(&views.class);
+    let mut others: Vec<String> = Vec::new();
+    for view in &views.interfering {
+        let other = format!(
+            "{} ({} under {})",
+            view.method.short_name(),
+            view.accesses.join(", "),
+            view.lock
+        );
+        if others.len() < 3 && !others.contains(&other) {
+            others.push(other);
+        }
+    }
+    format!(
+        "uses {} of {class} beyond one critical section, and others can come between: {}",
+        list(&fields),
+        others.join("; ")
+    )
+}
+
+fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 6;
+    if names.len() > SHOWN {
+        format!("{} and {} more fields", names[..SHOWN].join(", "), names.len() - SHOWN)
+    } else {
+        names.join(", ")
+    }
+}

@@ -1,0 +1,495 @@
+//! The per-method analysis: symbolic execution of each abstract thread in object contexts.
+//!
+//! Paper: section 3.2.
+//! Starting at what a thread runs, every method is executed once for each [`Context`] it is called in: loops and recursion once, since each round accesses the same abstract objects.
+//! Recorded are accesses to objects that several threads reach, calls, and critical sections; [`summary`] then adds up what is done in the scope of each method and each lock.
+//!
+//! Differences: contexts are sets of objects rather than one alias class each, and are widened to the node's own sets where a method has more than [`MOST_CONTEXTS`]; taking a lock again that is held is no new critical section.
+//! Locks are matched by the program model: `synchronized` and the locks of java.util.concurrent.
+
+mod context;
+mod exposure;
+mod state;
+mod summary;
+
+pub use state::{Execution, Section, State, StateId};
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
+use untorn_program::heap::{HeapField, ObjectKind, ObjectSet};
+use untorn_program::ir::{AccessPath, Body, InvokeKind, Op, Root, Step};
+use untorn_program::library::Operand;
+use untorn_program::locks::LockRef;
+use untorn_program::threads::ThreadKind;
+use untorn_program::{
+    ClassId, FieldId, InstrId, MethodId, NodeId, ObjectId, Program, RegionId, ThreadId, ValueId,
+};
+
+use crate::domain::{Entry, Sets, VarId, Variable, Variables};
+use crate::options::Options;
+use context::{Context, Held, Objects, Values};
+
+/// A node that is called in more contexts than these is executed in widened ones from then on.
+const MOST_CONTEXTS: u32 = 24;
+
+/// Executes threads; variables and sets are common to all of them.
+#[derive(Debug)]
+pub struct Executor<'a> {
+    program: &'a Program,
+    options: &'a Options,
+    /// The variables met so far.
+    pub variables: Variables,
+    /// The sets met so far.
+    pub sets: Sets,
+    fields: FxHashMap<FieldId, Option<VarId>>,
+    owners: FxHashMap<ObjectId, Vec<FieldId>>,
+    selected: FxHashMap<(ClassId, MethodId), Option<MethodId>>,
+}
+
+impl<'a> Executor<'a> {
+    /// Nothing is executed yet.
+    pub fn new(program: &'a Program, options: &'a Options) -> Self {
+        let owners = if options.arrays {
+            array_owners(program)
+        } else {
+            FxHashMap::default()
+        };
+        Self {
+            program,
+            options,
+            variables: Variables::default(),
+            sets: Sets::default(),
+            fields: FxHashMap::default(),
+            owners,
+            selected: FxHashMap::default(),
+        }
+    }
+
+    /// Executes every thread that can meet another.
+    pub fn run(&mut self) -> Vec<Execution> {
+        let threads = self.program.threads();
+        let of_kind = |kind: ThreadKind| threads.ids().find(|id| threads.thread(*id).kind == kind);
+        let constructors = of_kind(ThreadKind::Constructors);
+        let mut executions = Vec::new();
+        for id in threads.ids() {
+            match threads.thread(id).kind {
+                ThreadKind::Initializers | ThreadKind::Constructors => {}
+                // Clients also construct: what a constructor does to others' objects meets them.
+                ThreadKind::Clients => executions.push(self.execute(id, constructors)),
+                ThreadKind::Main | ThreadKind::Started(_) => {
+                    executions.push(self.execute(id, None));
+                }
+            }
+        }
+        executions
+    }
+
+    fn execute(&mut self, thread: ThreadId, constructors: Option<ThreadId>) -> Execution {
+        let program = self.program;
+        let sharing = program.sharing();
+        let mut accessed = sharing.accessed_by(thread).clone();
+        if let Some(constructors) = constructors {
+            accessed.add_all(sharing.accessed_by(constructors), None);
+        }
+        let visible = accessed.intersection(sharing.shared());
+        let mut run = Run {
+            executor: self,
+            visible,
+            keys: IndexSet::default(),
+            per_node: FxHashMap::default(),
+        };
+        for root in &program.threads().thread(thread).roots {
+            run.enter(*root, Context::default());
+        }
+        if let Some(id) = constructors {
+            for root in &program.threads().thread(id).roots {
+                run.enter(*root, Context::of_constructor());
+            }
+        }
+        let mut states = Vec::new();
+        while states.len() < run.keys.len() {
+            states.push(run.state(StateId(states.len() as u32)));
+        }
+        summary::execution(program, self.options, &mut self.sets, thread, states)
+    }
+
+    /// The variable of a field; `None` if it is left out of views.
+    fn variable(&mut self, field: FieldId) -> Option<VarId> {
+        if let Some(known) = self.fields.get(&field) {
+            return *known;
+        }
+        let variable = self
+            .enters_views(field)
+            .then(|| self.variables.id(Variable::Field(field)));
+        self.fields.insert(field, variable);
+        variable
+    }
+
+    fn enters_views(&self, field: FieldId) -> bool {
+        let classes = self.program.classes();
+        let (info, options) = (classes.field(field), self.options);
+        let flags = info.flags;
+        // What the compiler adds, such as a reference to the outer object, is set once.
+        !(flags.is_synthetic()
+            || options.final_fields && flags.is_final()
+            || options.volatile_fields && flags.is_volatile()
+            || options.io && self.is_library_io(info.class))
+    }
+
+    fn is_library_io(&self, class: ClassId) -> bool {
+        let name = self.program.classes().class_name(class);
+        !self.program.is_input(class) && self.program.library().scope().is_io(name)
+    }
+
+    fn selects(&mut self, class: ClassId, method: MethodId) -> Option<MethodId> {
+        let classes = self.program.classes();
+        *self
+            .selected
+            .entry((class, method))
+            .or_insert_with(|| classes.select(class, method))
+    }
+}
+
+/// One thread being executed.
+struct Run<'e, 'a> {
+    executor: &'e mut Executor<'a>,
+    /// The shared objects that the thread can get hold of.
+    visible: ObjectSet,
+    keys: IndexSet<(NodeId, Context), FxBuildHasher>,
+    per_node: FxHashMap<NodeId, u32>,
+}
+
+impl Run<'_, '_> {
+    /// The state of a node in a context, to be executed if it is new.
+    fn enter(&mut self, node: NodeId, mut context: Context) -> StateId {
+        let heap = self.executor.program.heap();
+        if heap.body(node).is_none() {
+            context = Context::default();
+        }
+        let mut key = (node, context);
+        if !self.keys.contains(&key) {
+            let count = self.per_node.entry(node).or_default();
+            if *count >= MOST_CONTEXTS {
+                key.1 = key.1.widened();
+            }
+            if *count >= 2 * MOST_CONTEXTS {
+                key.1.held.clear();
+            }
+            if !self.keys.contains(&key) {
+                *count += 1;
+            }
+        }
+        StateId(self.keys.insert_full(key).0 as u32)
+    }
+
+    fn state(&mut self, id: StateId) -> State {
+        let (node, context) = self.keys[id.index()].clone();
+        let program = self.executor.program;
+        let heap = program.heap();
+        let mut state = State {
+            node,
+            accesses: Vec::new(),
+            calls: Vec::new(),
+            reentrant: SmallVec::new(),
+            takes_method_lock: false,
+        };
+        let Some(body) = heap.body(node) else {
+            // A library method by its model: it only calls back.
+            for edge in heap.calls_from(node) {
+                let callee = self.enter(edge.callee, Context::default());
+                state.calls.push((edge.instr, callee));
+            }
+            return state;
+        };
+        let locks = program.locks(heap.node(node).method);
+        let own = locks.method_lock().map(Held::of_method);
+        let outer: Vec<Held> = context.held.iter().chain(&own).cloned().collect();
+        state.takes_method_lock = own
+            .as_ref()
+            .is_some_and(|own| !context.held.iter().any(|held| held.covers(own)));
+        let mut frame = Frame {
+            values: Values::new(heap, node, body, &context),
+            node,
+            body,
+        };
+        let regions: Vec<Held> = (locks.regions().iter())
+            .map(|region| self.held(&mut frame, &region.lock))
+            .collect();
+        for (number, lock) in regions.iter().enumerate() {
+            let around = locks.held_at(locks.regions()[number].enter);
+            let mut enclosing = outer.iter().chain(around.iter().map(|id| &regions[id.index()]));
+            if enclosing.any(|held| held.covers(lock)) {
+                state.reentrant.push(RegionId::new(number));
+            }
+        }
+        for (id, instr) in body.all_instrs() {
+            self.accesses(&mut frame, id, &instr.op, &mut state.accesses);
+            let mut callees = heap.callees(node, id).peekable();
+            if callees.peek().is_none() {
+                continue;
+            }
+            let inner = locks.held_at(id).iter().map(|id| &regions[id.index()]);
+            let held: Vec<&Held> = outer.iter().chain(inner).collect();
+            for callee in callees {
+                if let Some(context) = self.context(&mut frame, &instr.op, callee, &held) {
+                    let callee = self.enter(callee, context);
+                    state.calls.push((id, callee));
+                }
+            }
+        }
+        state
+    }
+
+    /// A lock under its shortest name: a final field that always holds its own object names that object.
+    ///
+    /// The wrappers of `java.util.Collections` lock `this.mutex`, and their clients the wrapper.
+    fn held(&self, frame: &mut Frame<'_>, lock: &LockRef) -> Held {
+        let mut held = Held::of(lock);
+        let program = self.executor.program;
+        let (Root::Value(base), [Step::Field(field)]) = (lock.path.root, &lock.path.steps[..])
+        else {
+            return held;
+        };
+        if !program.classes().field(*field).flags.is_final() {
+            return held;
+        }
+        let holds_itself = |object: &ObjectId| {
+            let content = program.heap().field(*object, HeapField::Field(*field));
+            content.len() == 1 && content.contains(*object)
+        };
+        let bases = frame.values.objects(base).unwrap_or_default();
+        if !bases.is_empty() && bases.iter().all(holds_itself) {
+            held.drop_steps();
+        }
+        held
+    }
+
+    fn accesses(
+        &mut self,
+        frame: &mut Frame<'_>,
+        id: InstrId,
+        op: &Op,
+        accesses: &mut Vec<(InstrId, Entry)>,
+    ) {
+        match op {
+            Op::GetField { object, field } | Op::PutField { object, field, .. } => {
+                let writes = matches!(op, Op::PutField { .. });
+                if let Some(variable) = self.executor.variable(*field)
+                    && !frame.values.is_fresh(*object)
+                    && self.sees(frame, *object)
+                {
+                    accesses.push((id, entry(variable, writes)));
+                }
+            }
+            Op::GetStatic { field } | Op::PutStatic { field, .. } => {
+                let writes = matches!(op, Op::PutStatic { .. });
+                if let Some(variable) = self.executor.variable(*field) {
+                    accesses.push((id, entry(variable, writes)));
+                }
+            }
+            Op::ArrayLoad { array, .. } => self.elements(frame, id, *array, false, accesses),
+            Op::ArrayStore { array, .. } => self.elements(frame, id, *array, true, accesses),
+            Op::Invoke { method, args, .. } if self.executor.options.arrays => {
+                let program = self.executor.program;
+                let effect = program.library().effect(program.classes(), *method);
+                let Some((from, to)) = effect.and_then(|effect| effect.copies) else {
+                    return;
+                };
+                for (operand, writes) in [(from, false), (to, true)] {
+                    if let Operand::Arg(position) = operand
+                        && let Some(array) = args.get(position)
+                    {
+                        self.elements(frame, id, *array, writes, accesses);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a value may be a shared object.
+    fn sees(&self, frame: &mut Frame<'_>, value: ValueId) -> bool {
+        match frame.values.objects(value) {
+            Some(objects) => objects.iter().any(|object| self.visible.contains(*object)),
+            None => {
+                let heap = self.executor.program.heap();
+                heap.points_to(frame.node, value).intersects(&self.visible)
+            }
+        }
+    }
+
+    fn elements(
+        &mut self,
+        frame: &mut Frame<'_>,
+        id: InstrId,
+        array: ValueId,
+        writes: bool,
+        accesses: &mut Vec<(InstrId, Entry)>,
+    ) {
+        if !self.executor.options.arrays {
+            return;
+        }
+        let heap = self.executor.program.heap();
+        let objects: Vec<ObjectId> = match frame.values.objects(array) {
+            Some(objects) => objects.to_vec(),
+            None => heap.points_to(frame.node, array).iter().collect(),
+        };
+        for object in objects {
+            if !self.visible.contains(object) {
+                continue;
+            }
+            let owners = self.executor.owners.get(&object);
+            let variables = match owners {
+                Some(owners) => owners.iter().copied().map(Variable::Elements).collect(),
+                None => vec![Variable::Array(heap.object(object).class)],
+            };
+            for variable in variables {
+                let variable = self.executor.variables.id(variable);
+                accesses.push((id, entry(variable, writes)));
+            }
+        }
+    }
+
+    /// The context in which an instruction calls a node; `None` if this caller's receiver never selects it.
+    fn context(
+        &mut self,
+        frame: &mut Frame<'_>,
+        op: &Op,
+        callee: NodeId,
+        held: &[&Held],
+    ) -> Option<Context> {
+        let program = self.executor.program;
+        let classes = program.classes();
+        let heap = program.heap();
+        let node = heap.node(callee);
+        let mut context = Context::default();
+        if self.executor.options.initializers && classes.is_constructor(node.method) {
+            context.fresh = 1;
+        }
+        let (kind, method, args) = match op {
+            Op::Invoke { kind, method, args } => (*kind, *method, args),
+            // String concatenation and the like: nothing is known of the arguments.
+            _ => {
+                context.pass_held(held.iter().copied(), &[]);
+                return Some(context);
+            }
+        };
+        let has_receiver = !classes.method(node.method).flags.is_static();
+        let mut direct = has_receiver == (kind != InvokeKind::Static);
+        let mut receivers = None;
+        if direct
+            && kind != InvokeKind::Static
+            && let Some(possible) = frame.values.objects(args[0])
+        {
+            let by_class = kind != InvokeKind::Special;
+            let selecting = self.selecting(&possible, method, callee, by_class);
+            if selecting.is_empty() {
+                let unknown = |object: &ObjectId| {
+                    let object = heap.object(*object);
+                    matches!(object.kind, ObjectKind::Lambda { .. })
+                        || classes.select(object.class, method).is_none()
+                };
+                if !by_class || !possible.iter().any(unknown) {
+                    return None;
+                }
+                direct = false;
+            }
+            receivers = Some(selecting);
+        }
+        if !direct {
+            // A lambda or method reference: the arguments are not those of the call.
+            context.pass_held(held.iter().copied(), &[]);
+            return Some(context);
+        }
+        let library = program.library();
+        let stable = |method: MethodId| {
+            library
+                .effect(classes, method)
+                .is_some_and(|effect| effect.view.is_some())
+        };
+        let mut paths: SmallVec<[AccessPath; 4]> = SmallVec::new();
+        for (position, arg) in args.iter().enumerate() {
+            paths.push(frame.body.access_path(*arg, &stable));
+            if self.executor.options.initializers && position < 64 && frame.values.is_fresh(*arg) {
+                context.fresh |= 1 << position;
+            }
+            if !frame.body.ty(*arg).is_reference() {
+                continue;
+            }
+            let objects = match (position, &receivers) {
+                (0, Some(receivers)) => Some(receivers.clone()),
+                _ => frame.values.objects(*arg),
+            };
+            if let Some(objects) = objects {
+                context.pass_objects(heap, callee, position, objects);
+            }
+        }
+        context.pass_held(held.iter().copied(), &paths);
+        Some(context)
+    }
+
+    /// The receivers for which a call runs exactly this node.
+    fn selecting(
+        &mut self,
+        objects: &Objects,
+        method: MethodId,
+        callee: NodeId,
+        by_class: bool,
+    ) -> Objects {
+        let heap = self.executor.program.heap();
+        let node = heap.node(callee);
+        let fits = |object: &&ObjectId| {
+            let info = heap.object(**object);
+            let own_context = match node.context {
+                untorn_program::heap::Context::Object(of) => of == **object,
+                _ => true,
+            };
+            own_context
+                && (!by_class
+                    || !matches!(info.kind, ObjectKind::Lambda { .. })
+                        && self.executor.selects(info.class, method) == Some(node.method))
+        };
+        objects.iter().filter(fits).copied().collect()
+    }
+}
+
+/// A body being executed.
+struct Frame<'f> {
+    values: Values<'f>,
+    node: NodeId,
+    body: &'f Body,
+}
+
+fn entry(variable: VarId, writes: bool) -> Entry {
+    if writes {
+        Entry::write(variable)
+    } else {
+        Entry::read(variable)
+    }
+}
+
+/// The fields that hold each array.
+fn array_owners(program: &Program) -> FxHashMap<ObjectId, Vec<FieldId>> {
+    let heap = program.heap();
+    let mut owners: FxHashMap<ObjectId, Vec<FieldId>> = FxHashMap::default();
+    let mut add = |field: FieldId, objects: &ObjectSet| {
+        for object in objects.iter() {
+            let known = owners.entry(object).or_default();
+            if !known.contains(&field) {
+                known.push(field);
+            }
+        }
+    };
+    for object in heap.object_ids() {
+        for (field, objects) in heap.fields_of(object) {
+            if let HeapField::Field(field) = field {
+                add(field, objects);
+            }
+        }
+    }
+    for (field, objects) in heap.static_fields() {
+        add(field, objects);
+    }
+    owners
+}

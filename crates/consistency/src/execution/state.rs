@@ -1,0 +1,93 @@
+//! What the symbolic execution of one abstract thread has met.
+
+use smallvec::SmallVec;
+use untorn_program::{InstrId, NodeId, RegionId, ThreadId};
+
+use crate::domain::{Entry, SetId};
+
+/// The number of a state of one execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub u32);
+
+impl StateId {
+    /// Its index in the table of states.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A method in an object context: what it does itself.
+#[derive(Debug)]
+pub struct State {
+    /// The method with its call-graph context.
+    pub node: NodeId,
+    /// Accesses to variables of shared objects, in the order of the code.
+    pub accesses: Vec<(InstrId, Entry)>,
+    /// Calls, in the order of the code.
+    pub calls: Vec<(InstrId, StateId)>,
+    /// Regions whose lock is held already when they begin.
+    pub reentrant: SmallVec<[RegionId; 2]>,
+    /// Whether it is a synchronized method whose lock is not held already when it is called.
+    pub takes_method_lock: bool,
+}
+
+/// What a method does with all it calls.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary {
+    /// Every access in its dynamic scope: the method view, before it is told r from w.
+    pub total: SetId,
+    /// Every access in a subordinate lock view.
+    pub locked: SetId,
+}
+
+/// What begins a critical section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Section {
+    /// The call of a synchronized method.
+    Method,
+    /// A region of a body.
+    Region(RegionId),
+}
+
+/// The accesses in the dynamic scope of a lock.
+#[derive(Debug, Clone, Copy)]
+pub struct Locked {
+    /// Whose critical section it is.
+    pub state: StateId,
+    /// Which of them.
+    pub section: Section,
+    /// The accesses, before they are made a view.
+    pub accesses: SetId,
+}
+
+/// One abstract thread, executed.
+#[derive(Debug)]
+pub struct Execution {
+    /// The thread; clients also stand for whoever constructs.
+    pub thread: ThreadId,
+    /// All states.
+    pub states: Vec<State>,
+    /// For each state what it does with all it calls.
+    pub summaries: Vec<Summary>,
+    /// Groups of states that call each other, called ones before callers.
+    pub components: Vec<Vec<StateId>>,
+    /// All critical sections that begin anew.
+    pub locked: Vec<Locked>,
+}
+
+impl Execution {
+    /// A state by its id.
+    pub fn state(&self, id: StateId) -> &State {
+        &self.states[id.index()]
+    }
+
+    /// The summary of a state.
+    pub fn summary(&self, id: StateId) -> Summary {
+        self.summaries[id.index()]
+    }
+
+    /// All states.
+    pub fn ids(&self) -> impl Iterator<Item = StateId> + use<> {
+        (0..self.states.len() as u32).map(StateId)
+    }
+}

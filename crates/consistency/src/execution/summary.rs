@@ -1,0 +1,278 @@
+//! Adds up accesses in the scope of methods and locks, called methods before their callers.
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use untorn_program::locks::Locks;
+use untorn_program::{InstrId, Program, RegionId, ThreadId};
+
+use super::exposure::{Exposure, Exposures};
+use super::state::{Execution, Locked, Section, State, StateId, Summary};
+use crate::domain::{Entry, SetId, Sets};
+use crate::options::Options;
+
+/// Summaries and critical sections of a thread's states.
+pub(super) fn execution(
+    program: &Program,
+    options: &Options,
+    sets: &mut Sets,
+    thread: ThreadId,
+    states: Vec<State>,
+) -> Execution {
+    let components = components(&states);
+    let empty = Summary {
+        total: Sets::EMPTY,
+        locked: Sets::EMPTY,
+    };
+    let exposures = options.escaping_values.then(|| Exposures::new(program));
+    let mut adder = Adder {
+        program,
+        sets,
+        states: &states,
+        summaries: vec![empty; states.len()],
+        exposed: vec![Exposed::default(); states.len()],
+        exposures,
+        locked: Vec::new(),
+    };
+    for component in &components {
+        adder.add(component);
+    }
+    let Adder {
+        summaries, locked, ..
+    } = adder;
+    Execution {
+        thread,
+        states,
+        summaries,
+        components,
+        locked,
+    }
+}
+
+fn components(states: &[State]) -> Vec<Vec<StateId>> {
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(states.len(), states.len() * 4);
+    for _ in states {
+        graph.add_node(());
+    }
+    for (index, state) in states.iter().enumerate() {
+        for (_, callee) in &state.calls {
+            graph.add_edge(NodeIndex::new(index), NodeIndex::new(callee.index()), ());
+        }
+    }
+    // Kosaraju's order has every component after those it leads to; it does not recurse.
+    kosaraju_scc(&graph)
+        .into_iter()
+        .map(|component| {
+            let ids = component.into_iter().map(|node| StateId(node.index() as u32));
+            ids.collect()
+        })
+        .collect()
+}
+
+/// Reads whose value a method gives away, with all it calls; only if asked for.
+#[derive(Debug, Clone, Copy)]
+struct Exposed {
+    /// To the heap, or to a call.
+    stored: SetId,
+    /// To its caller.
+    returned: SetId,
+}
+
+impl Default for Exposed {
+    fn default() -> Self {
+        Self {
+            stored: Sets::EMPTY,
+            returned: Sets::EMPTY,
+        }
+    }
+}
+
+struct Adder<'a> {
+    program: &'a Program,
+    sets: &'a mut Sets,
+    states: &'a [State],
+    summaries: Vec<Summary>,
+    exposed: Vec<Exposed>,
+    exposures: Option<Exposures<'a>>,
+    locked: Vec<Locked>,
+}
+
+impl Adder<'_> {
+    fn add(&mut self, component: &[StateId]) {
+        let mut total = Sets::EMPTY;
+        for id in component {
+            let state = &self.states[id.index()];
+            let own = state.accesses.iter().map(|(_, entry)| *entry).collect();
+            let own = self.sets.intern(own);
+            total = self.sets.union(total, own);
+            for (_, callee) in &state.calls {
+                total = self.sets.union(total, self.summaries[callee.index()].total);
+            }
+        }
+        for id in component {
+            self.summaries[id.index()].total = total;
+        }
+        if self.exposures.is_some() {
+            self.add_exposed(component);
+        }
+        let mut subordinate = Sets::EMPTY;
+        for id in component {
+            let of_regions = self.add_sections(*id);
+            subordinate = self.sets.union(subordinate, of_regions);
+            for (_, callee) in &self.states[id.index()].calls {
+                let below = self.summaries[callee.index()].locked;
+                subordinate = self.sets.union(subordinate, below);
+            }
+        }
+        // A synchronized method's own lock is subordinate to its callers only, recursive ones included.
+        for id in component {
+            for (_, callee) in &self.states[id.index()].calls {
+                if self.states[callee.index()].takes_method_lock {
+                    let scope = self.scope(*callee, Section::Method);
+                    subordinate = self.sets.union(subordinate, scope);
+                }
+            }
+        }
+        for id in component {
+            self.summaries[id.index()].locked = subordinate;
+        }
+    }
+
+    /// Records the critical sections of a state; gives what its regions access.
+    fn add_sections(&mut self, id: StateId) -> SetId {
+        let state = &self.states[id.index()];
+        if state.takes_method_lock {
+            let accesses = self.scope(id, Section::Method);
+            self.locked.push(Locked {
+                state: id,
+                section: Section::Method,
+                accesses,
+            });
+        }
+        let method = self.program.heap().node(state.node).method;
+        let mut all = Sets::EMPTY;
+        for number in 0..self.program.locks(method).regions().len() {
+            let region = RegionId::new(number);
+            if state.reentrant.contains(&region) {
+                continue;
+            }
+            let section = Section::Region(region);
+            let accesses = self.scope(id, section);
+            self.locked.push(Locked {
+                state: id,
+                section,
+                accesses,
+            });
+            all = self.sets.union(all, accesses);
+        }
+        all
+    }
+
+    /// What is accessed in the dynamic scope of a section.
+    fn scope(&mut self, id: StateId, section: Section) -> SetId {
+        let state = &self.states[id.index()];
+        let method = self.program.heap().node(state.node).method;
+        let locks = self.program.locks(method);
+        let exposure = match &mut self.exposures {
+            Some(exposures) => Some(exposures.of(method)),
+            None if section == Section::Method => return self.summaries[id.index()].total,
+            None => None,
+        };
+        let leaves = |instr: InstrId| {
+            exposure
+                .as_deref()
+                .is_none_or(|exposure| leaves(exposure, locks, section, instr))
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        for (instr, entry) in &state.accesses {
+            if is_in(locks, section, *instr) && (entry.is_write() || leaves(*instr)) {
+                entries.push(*entry);
+            }
+        }
+        let mut scope = self.sets.intern(entries);
+        for (instr, callee) in &state.calls {
+            if !is_in(locks, section, *instr) {
+                continue;
+            }
+            let total = self.summaries[callee.index()].total;
+            if exposure.is_none() {
+                scope = self.sets.union(scope, total);
+                continue;
+            }
+            let writes = self.sets.get(total).iter().filter(|entry| entry.is_write());
+            let writes = self.sets.intern(writes.copied().collect());
+            let Exposed { stored, returned } = self.exposed[callee.index()];
+            scope = self.sets.union(scope, writes);
+            scope = self.sets.union(scope, stored);
+            if leaves(*instr) {
+                scope = self.sets.union(scope, returned);
+            }
+        }
+        scope
+    }
+
+    fn add_exposed(&mut self, component: &[StateId]) {
+        loop {
+            let mut changed = false;
+            for id in component {
+                let state = &self.states[id.index()];
+                let method = self.program.heap().node(state.node).method;
+                let Some(exposures) = &mut self.exposures else {
+                    return;
+                };
+                let exposure = exposures.of(method);
+                let before = self.exposed[id.index()];
+                let mut now = before;
+                for (instr, entry) in &state.accesses {
+                    if !entry.is_write() {
+                        let read = self.sets.intern(vec![*entry]);
+                        now = self.passed_on(now, &exposure, *instr, read);
+                    }
+                }
+                for (instr, callee) in &state.calls {
+                    let of_callee = self.exposed[callee.index()];
+                    now.stored = self.sets.union(now.stored, of_callee.stored);
+                    now = self.passed_on(now, &exposure, *instr, of_callee.returned);
+                }
+                changed |= (now.stored, now.returned) != (before.stored, before.returned);
+                self.exposed[id.index()] = now;
+            }
+            if !changed || component.len() == 1 {
+                return;
+            }
+        }
+    }
+
+    /// Adds reads whose value an instruction defines.
+    fn passed_on(
+        &mut self,
+        mut exposed: Exposed,
+        exposure: &Exposure,
+        instr: InstrId,
+        reads: SetId,
+    ) -> Exposed {
+        let flow = exposure.flow(instr);
+        if flow.is_some_and(|flow| flow.stored) {
+            exposed.stored = self.sets.union(exposed.stored, reads);
+        }
+        if flow.is_some_and(|flow| flow.returned) {
+            exposed.returned = self.sets.union(exposed.returned, reads);
+        }
+        exposed
+    }
+}
+
+fn is_in(locks: &Locks, section: Section, instr: InstrId) -> bool {
+    match section {
+        Section::Method => true,
+        Section::Region(region) => locks.held_at(instr).contains(&region),
+    }
+}
+
+/// Whether the value of an instruction is stored, returned, or used where the section has ended.
+fn leaves(exposure: &Exposure, locks: &Locks, section: Section, instr: InstrId) -> bool {
+    exposure.flow(instr).is_some_and(|flow| {
+        flow.stored
+            || flow.returned
+            || flow.uses.iter().any(|user| !is_in(locks, section, *user))
+    })
+}

@@ -1,0 +1,228 @@
+//! Ours: whether all that a method does to a group of variables lies in one critical section.
+//!
+//! The literal rule of the paper flags every update under a lock beside a getter: the lock views {x/r} and {x/w} never form a chain.
+//! Nothing can come between the parts of a method if there is only one critical section on any of its paths, not in a loop, with every access inside it and no further critical section on these variables nested in it.
+//! The section may be the method's own or that of something it calls, for what merely delegates is as atomic as its delegate.
+//! A section in shared mode counts if it only reads.
+//! A nested section on another lock speaks of other objects than the outer one protects (a buffer that appends another buffer), so it does not count as inside.
+
+use rustc_hash::FxHashMap;
+use untorn_program::ir::Body;
+use untorn_program::library::LockMode;
+use untorn_program::locks::Locks;
+use untorn_program::{BlockId, InstrId, Program, RegionId};
+
+use crate::execution::{Execution, State, StateId};
+use crate::groups::{GroupId, Grouping};
+
+/// Decides for the states of one execution.
+pub struct Sections<'a> {
+    program: &'a Program,
+    execution: &'a Execution,
+    grouping: &'a Grouping<'a>,
+    known: FxHashMap<(StateId, GroupId), bool>,
+    depth: usize,
+}
+
+/// Delegation deeper than this is not followed.
+const DEEPEST: usize = 64;
+
+/// What is executed without another thread seeing the middle of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A critical section.
+    Region(RegionId),
+    /// A call of something that is one critical section itself.
+    Call(InstrId),
+}
+
+impl<'a> Sections<'a> {
+    /// Nothing is decided yet.
+    pub fn new(program: &'a Program, execution: &'a Execution, grouping: &'a Grouping<'a>) -> Self {
+        Self {
+            program,
+            execution,
+            grouping,
+            known: FxHashMap::default(),
+            depth: 0,
+        }
+    }
+
+    /// Whether every path through a state has at most one critical section on the group, and no access outside.
+    pub fn is_one(&mut self, id: StateId, group: GroupId) -> bool {
+        if let Some(known) = self.known.get(&(id, group)) {
+            return *known;
+        }
+        // What calls itself has as many sections as it has rounds.
+        self.known.insert((id, group), false);
+        self.depth += 1;
+        let one = self.depth <= DEEPEST && self.decide(id, group);
+        self.depth -= 1;
+        self.known.insert((id, group), one);
+        one
+    }
+
+    fn decide(&mut self, id: StateId, group: GroupId) -> bool {
+        let execution = self.execution;
+        let state = execution.state(id);
+        let node = self.program.heap().node(state.node);
+        let Some(body) = self.program.heap().body(state.node) else {
+            return false;
+        };
+        let locks = self.program.locks(node.method);
+        if locks.method_lock().is_some() && !self.nests(state, locks, None, group) {
+            return true;
+        }
+        let mut parts: Vec<(Part, Vec<InstrId>)> = Vec::new();
+        let mut add = |part: Part, instr: InstrId| match parts.iter_mut().find(|(p, _)| *p == part) {
+            Some((_, instrs)) => instrs.push(instr),
+            None => parts.push((part, vec![instr])),
+        };
+        for (instr, entry) in &state.accesses {
+            if !self.grouping.has(group, *entry) {
+                continue;
+            }
+            match self.solid(state, locks, *instr, group) {
+                Some(region) => add(Part::Region(region), *instr),
+                None => return false,
+            }
+        }
+        for (instr, callee) in &state.calls {
+            let total = execution.summary(*callee).total;
+            if !self.grouping.touches(group, total) {
+                continue;
+            }
+            match self.solid(state, locks, *instr, group) {
+                Some(region) => add(Part::Region(region), *instr),
+                None if self.is_one(*callee, group) => add(Part::Call(*instr), *instr),
+                None => return false,
+            }
+        }
+        let reach = Reach::new(body, parts.iter().flat_map(|(_, instrs)| instrs));
+        let repeats = |part: Part| match part {
+            Part::Region(region) => in_loop(body, locks.region(region).enter),
+            Part::Call(instr) => in_loop(body, instr),
+        };
+        parts.iter().enumerate().all(|(number, (part, instrs))| {
+            let others = parts.iter().enumerate().filter(|(other, _)| *other != number);
+            let follows = |(_, (_, later)): (usize, &(Part, Vec<InstrId>))| {
+                (instrs.iter()).any(|from| later.iter().any(|to| reach.leads(*from, *to)))
+            };
+            !repeats(*part) && !others.into_iter().any(follows)
+        })
+    }
+
+    /// The outermost critical section around an instruction that no other one divides.
+    fn solid(
+        &self,
+        state: &State,
+        locks: &Locks,
+        instr: InstrId,
+        group: GroupId,
+    ) -> Option<RegionId> {
+        locks.held_at(instr).iter().copied().find(|region| {
+            let exclusive = locks.region(*region).lock.mode == LockMode::Exclusive;
+            (exclusive || !self.writes(state, locks, *region, group))
+                && !self.nests(state, locks, Some(*region), group)
+        })
+    }
+
+    /// Whether a critical section, or a whole body, has another one on the group in its scope.
+    fn nests(
+        &self,
+        state: &State,
+        locks: &Locks,
+        around: Option<RegionId>,
+        group: GroupId,
+    ) -> bool {
+        let inside = |instr: InstrId| {
+            around.is_none_or(|region| locks.held_at(instr).contains(&region))
+        };
+        let by_call = state.calls.iter().any(|(instr, callee)| {
+            let summary = self.execution.summary(*callee);
+            let takes = self.execution.state(*callee).takes_method_lock;
+            inside(*instr)
+                && (self.grouping.touches(group, summary.locked)
+                    || takes && self.grouping.touches(group, summary.total))
+        });
+        let begins_inside = |region: &RegionId| {
+            Some(*region) != around
+                && !state.reentrant.contains(region)
+                && inside(locks.region(*region).enter)
+        };
+        by_call
+            || (0..locks.regions().len())
+                .map(RegionId::new)
+                .filter(begins_inside)
+                .any(|region| self.touched(state, locks, region, group))
+    }
+
+    fn touched(&self, state: &State, locks: &Locks, region: RegionId, group: GroupId) -> bool {
+        let inside = |instr: InstrId| locks.held_at(instr).contains(&region);
+        (state.accesses.iter())
+            .any(|(instr, entry)| inside(*instr) && self.grouping.has(group, *entry))
+            || state.calls.iter().any(|(instr, callee)| {
+                let total = self.execution.summary(*callee).total;
+                inside(*instr) && self.grouping.touches(group, total)
+            })
+    }
+
+    fn writes(&self, state: &State, locks: &Locks, region: RegionId, group: GroupId) -> bool {
+        let inside = |instr: InstrId| locks.held_at(instr).contains(&region);
+        let own = (state.accesses.iter()).any(|(instr, entry)| {
+            inside(*instr) && entry.is_write() && self.grouping.has(group, *entry)
+        });
+        own || state.calls.iter().any(|(instr, callee)| {
+            let total = self.execution.summary(*callee).total;
+            inside(*instr) && self.grouping.writes(group, total)
+        })
+    }
+}
+
+fn in_loop(body: &Body, instr: InstrId) -> bool {
+    body.block(body.instr(instr).block).in_loop
+}
+
+/// Which blocks some instructions lead to.
+struct Reach<'a> {
+    body: &'a Body,
+    blocks: FxHashMap<BlockId, Vec<bool>>,
+}
+
+impl<'a> Reach<'a> {
+    fn new<'i>(body: &'a Body, from: impl Iterator<Item = &'i InstrId>) -> Self {
+        let mut reach = Self {
+            body,
+            blocks: FxHashMap::default(),
+        };
+        for instr in from {
+            let block = body.instr(*instr).block;
+            if !reach.blocks.contains_key(&block) {
+                reach.blocks.insert(block, reach.after(block));
+            }
+        }
+        reach
+    }
+
+    fn after(&self, block: BlockId) -> Vec<bool> {
+        let next = |block: BlockId| {
+            let block = self.body.block(block);
+            let handlers = block.handlers.iter().map(|handler| handler.block);
+            block.succs.iter().copied().chain(handlers)
+        };
+        let mut met = vec![false; self.body.blocks.len()];
+        let mut pending: Vec<BlockId> = next(block).collect();
+        while let Some(block) = pending.pop() {
+            if !std::mem::replace(&mut met[block.index()], true) {
+                pending.extend(next(block));
+            }
+        }
+        met
+    }
+
+    fn leads(&self, from: InstrId, to: InstrId) -> bool {
+        let (start, end) = (self.body.instr(from).block, self.body.instr(to).block);
+        let after = self.blocks.get(&start);
+        start == end && from < to || after.is_some_and(|after| after[end.index()])
+    }
+}

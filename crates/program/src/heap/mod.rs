@@ -1,0 +1,27 @@
+//! Call graph and points-to analysis, each driving the other.
+//!
+//! Andersen's inclusion constraints over the SSA bodies, solved by difference propagation.
+//! *Objects* are allocation sites, with the receiver's object as heap context where the allocating method has one.
+//! *Contexts*: methods of container classes (by the library model) are analyzed once per receiver object, their static methods once per call site; library methods that are not entered likewise; all other methods once.
+//! *Fields* are kept apart per object; an array's elements are one.
+//! Virtual calls are bound per receiver object as it is found, and only methods so reached are loaded and built.
+//!
+//! Guarantee: over-approximates what runs, except where an [`Assumption`](crate::Assumption) is counted: reflection, native code, missing classes, library code that is not entered (see `models/README.md` for what is taken to happen there).
+//! Exceptions are one abstract object per class, thrown from anywhere to every handler that fits.
+
+mod calls;
+mod constraints;
+mod entries;
+mod graph;
+mod objects;
+mod opaque;
+mod result;
+mod set;
+mod solver;
+
+pub use objects::{Context, Object, ObjectKind};
+pub use result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
+pub use set::ObjectSet;
+
+pub(crate) use entries::Entry;
+pub(crate) use solver::{Bodies, Built, Solver};

@@ -1,0 +1,24 @@
+//! What to load and how.
+
+use std::path::PathBuf;
+
+use crate::load::{JdkChoice, Limits};
+
+/// What to load and how to look at it.
+#[derive(Debug, Clone, Default)]
+pub struct LoadPlan {
+    /// Folders, jars and class files whose classes are analyzed.
+    pub inputs: Vec<PathBuf>,
+    /// Classes of the JDK that are analyzed as well, as a user writes them: `java.util.Vector`.
+    pub jdk_classes: Vec<String>,
+    /// Where the classes that the inputs use are found.
+    pub classpath: Vec<PathBuf>,
+    /// The JDK whose classes they use.
+    pub jdk: JdkChoice,
+    /// The main class of an application; without one the inputs are a library.
+    pub main: Option<String>,
+    /// The release multi-release jars are read for; that of the JDK if not given.
+    pub release: Option<u16>,
+    /// Bounds on what is read.
+    pub limits: Limits,
+}
