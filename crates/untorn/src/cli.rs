@@ -31,6 +31,7 @@ pub enum Command {
     Refine(RefineArgs),
     Spec(SpecArgs),
     Profile(ProfileArgs),
+    Report(ReportArgs),
     #[command(hide = true)]
     Generate(GenerateArgs),
 }
@@ -65,9 +66,9 @@ pub struct InputArgs {
 
 #[derive(Debug, Args)]
 pub struct OutputArgs {
-    /// The form of the findings.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// The form of the findings; default: by the ending of the output file, else text.
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
     /// Write the findings to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -83,12 +84,46 @@ pub struct OutputArgs {
     /// Print all the evidence.
     #[arg(short, long)]
     pub verbose: bool,
+    /// Show source lines from this folder, and honour @SuppressWarnings("untorn") and /*# no_warn */ in it.
+    #[arg(long, value_name = "DIR")]
+    pub source: Vec<PathBuf>,
+    /// Report only what these saved findings do not have.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Append a summary in Markdown to this file, such as $GITHUB_STEP_SUMMARY.
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+    /// The project's file; default: the first untorn.toml from here upward.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Format {
     Text,
     Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// One page for a browser, complete in itself.
+    Html,
+}
+
+/// Show saved findings in any form, united, or what changed between two of them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn report findings.json -o report.html --source src/main/java
+  untorn report monday.json tuesday.json --format sarif -o all.sarif
+  untorn report --diff before.json after.json")]
+pub struct ReportArgs {
+    /// Findings that were saved with --format json; - is standard input.
+    #[arg(required = true, value_name = "FINDINGS")]
+    pub findings: Vec<PathBuf>,
+    /// Say what the second file has that the first has not, and the other way round.
+    #[arg(long)]
+    pub diff: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Run a program and watch its JVMs; report at its end.
@@ -325,4 +360,12 @@ pub enum Generate {
     Completions { shell: clap_complete::Shell },
     /// Write manual pages into a folder.
     Man { folder: PathBuf },
+    /// Print the JSON schema of saved findings or of untorn.toml.
+    Schema { of: SchemaOf },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SchemaOf {
+    Findings,
+    Config,
 }

@@ -6,6 +6,7 @@ pub mod generate;
 pub mod profile;
 pub mod record;
 pub mod refine;
+pub mod report;
 pub mod run;
 pub mod spec;
 pub mod trace;
