@@ -26,6 +26,8 @@ const MOST_VIEWS: usize = 6;
 const MOST_ORIGINS: usize = 2;
 /// How many states are searched for an access to show.
 const MOST_SEARCHED: usize = 2000;
+/// How many callers a finding shows.
+const MOST_ENCLOSING: usize = 8;
 /// How many allocation sites a finding shows.
 const MOST_ALLOCATIONS: usize = 8;
 
@@ -90,6 +92,12 @@ impl<'a> Writer<'a> {
                 None => views.push(view),
             }
         }
+        let mut callers: Vec<MethodId> = Vec::new();
+        for caller in candidates.iter().flat_map(|candidate| &candidate.callers) {
+            if callers.len() < MOST_ENCLOSING && !callers.contains(caller) {
+                callers.push(*caller);
+            }
+        }
         let mut notes = Vec::new();
         if let Some(note) = self.region_note(method) {
             notes.push(note);
@@ -103,6 +111,10 @@ impl<'a> Writer<'a> {
         let message = views.first().map_or_else(String::new, message);
         let evidence = Evidence {
             method_views: views,
+            enclosing: callers
+                .into_iter()
+                .map(|caller| self.region(caller))
+                .collect(),
             notes,
             ..Evidence::default()
         };

@@ -1,6 +1,6 @@
 //! Which analyses a command runs, and how.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
@@ -119,14 +119,7 @@ impl SelectionArgs {
     }
 
     pub fn specification(&self) -> Result<Specification, Failure> {
-        let Some(path) = &self.spec else {
-            return Ok(Specification::default());
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
-        Specification::from_toml(&text).map_err(|error| Failure::Input {
-            path: path.display().to_string(),
-            what: error.to_string(),
-        })
+        specification(self.spec.as_deref())
     }
 
     fn single(
@@ -263,6 +256,18 @@ fn doublechecker(sync_edges: bool, mode: Mode) -> Box<dyn Analysis> {
         mode,
         ..doublechecker::Options::default()
     }))
+}
+
+/// Reads a specification; without a file it is the default one.
+pub fn specification(path: Option<&Path>) -> Result<Specification, Failure> {
+    let Some(path) = path else {
+        return Ok(Specification::default());
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+    Specification::from_toml(&text).map_err(|error| Failure::Input {
+        path: path.display().to_string(),
+        what: error.to_string(),
+    })
 }
 
 /// What the specification lets the dynamic analyses take for granted.

@@ -98,14 +98,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// Of a constructor that is called from outside.
-    pub fn of_constructor() -> Self {
-        Self {
-            fresh: 1,
-            ..Self::default()
-        }
-    }
-
     /// The same call with all objects its node has: one context for many.
     pub fn widened(&self) -> Self {
         Self {

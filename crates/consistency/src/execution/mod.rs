@@ -103,8 +103,12 @@ impl<'a> Executor<'a> {
             run.enter(*root, Context::default());
         }
         if let Some(id) = constructors {
+            let context = Context {
+                fresh: u64::from(run.executor.options.initializers),
+                ..Context::default()
+            };
             for root in &program.threads().thread(id).roots {
-                run.enter(*root, Context::of_constructor());
+                run.enter(*root, context.clone());
             }
         }
         let mut states = Vec::new();
