@@ -17,6 +17,7 @@ pub mod infer;
 pub mod input;
 pub mod locks;
 pub mod notation;
+pub mod ought;
 pub mod path;
 pub mod report;
 pub mod substitution;

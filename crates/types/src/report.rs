@@ -105,6 +105,44 @@ impl<'a> Typed<'a> {
         Some(self.print(atomicity))
     }
 
+    /// The type of a method and why it is not proved, as text.
+    pub fn explain(&mut self, method: MethodId) -> String {
+        let name = self
+            .program
+            .classes()
+            .describe_method(method)
+            .replace('/', ".");
+        let (Some(id), Some(atomicity)) = (self.general(method), self.type_of(method)) else {
+            return format!("{name}: not reached, so not typed\n");
+        };
+        let mut text = format!("{name}: {atomicity}\n");
+        let finding = match self.verdict(id) {
+            Verdict::Proved => {
+                text.push_str("  proved: atomic in every context\n");
+                return text;
+            }
+            Verdict::Unknown => return text,
+            Verdict::Unproved(fault) => self.fault_finding(method, id, &fault),
+            Verdict::Undisciplined(violation) => self.undisciplined(method, id, violation),
+        };
+        text.push_str(&format!("  {}\n", finding.message));
+        for lost in finding.evidence.typings.iter().flat_map(|t| &t.guards_lost) {
+            let place = lost.place.as_ref().map_or_else(String::new, |place| {
+                format!(
+                    " ({}.{} line {})",
+                    place.class.as_deref().unwrap_or_default(),
+                    place.method.as_deref().unwrap_or_default(),
+                    place.line.unwrap_or_default()
+                )
+            });
+            text.push_str(&format!(
+                "  {} has no guard: {}{place}\n",
+                lost.field, lost.why
+            ));
+        }
+        text
+    }
+
     /// Whether a method is atomic in every context; nothing if it cannot be reached or has no body.
     pub fn is_proved(&mut self, method: MethodId) -> Option<bool> {
         let id = self.general(method)?;
@@ -373,7 +411,7 @@ impl<'a> Typed<'a> {
             let mut next = None;
             for callee in callees {
                 if !visited.contains(&callee)
-                    && let Verdict::Unproved(inner) = self.verdict(callee)
+                    && let Some(inner) = self.essential_fault(callee)
                 {
                     next = Some((callee, inner));
                     break;
@@ -385,6 +423,22 @@ impl<'a> Typed<'a> {
             (id, fault) = (callee, inner);
         }
         (calls, id, fault)
+    }
+
+    /// Why a method is not atomic even when every lock it asks for is held.
+    fn essential_fault(&mut self, method: input::MethodId) -> Option<Fault> {
+        let algebra = &mut self.translation.algebra;
+        let program = &self.translation.input;
+        let inferred = &self.analysis.inferred;
+        let discipline = &self.analysis.discipline;
+        let paths = inferred.paths(algebra, program, discipline, method)?;
+        let mut bound = Atomicity::ATOMIC;
+        for effect in paths.effects.iter().chain([&paths.whole]) {
+            for lock in algebra.support(*effect) {
+                bound = algebra.held(lock, bound, Atomicity::ERROR);
+            }
+        }
+        inferred.explain(algebra, program, discipline, method, bound)
     }
 
     fn fault_finding(&mut self, method: MethodId, id: input::MethodId, fault: &Fault) -> Finding {

@@ -13,6 +13,8 @@ pub enum Failure {
     NothingWatched,
     #[error(transparent)]
     Program(#[from] untorn_program::LoadError),
+    #[error(transparent)]
+    Types(#[from] untorn_types::report::Error),
     #[error("{path}: {source}")]
     File {
         path: String,

@@ -286,14 +286,29 @@ impl Content {
         }
     }
 
-    /// Whether the value is put where it was made for, and is no load of the field.
+    /// Whether everything behind the value was made here and is put nowhere else.
     fn is_first_put(&self, shape: &Shape<'_>, at: InstrId, value: ValueId) -> bool {
-        let value = shape.canon(value);
-        shape.is_made_here(value)
-            && self
-                .spills
-                .get(&(shape.method, value))
-                .is_some_and(|spills| spills[..] == [at])
+        let mut pending = vec![shape.canon(value)];
+        let mut visited = FxHashSet::default();
+        while let Some(value) = pending.pop() {
+            if !visited.insert(value) || shape.body.ty(value) == Type::Null {
+                continue;
+            }
+            if let Def::Phi(block) = shape.body.value(value).def {
+                let phis = shape.body.block(block).phis.iter();
+                let inputs = phis
+                    .filter(|phi| phi.result == value)
+                    .flat_map(|phi| &phi.inputs);
+                pending.extend(inputs.map(|&input| shape.canon(input)));
+                continue;
+            }
+            let spills = self.spills.get(&(shape.method, value));
+            let only_here = spills.is_some_and(|spills| spills[..] == [at]);
+            if !shape.is_made_here(value) || !only_here {
+                return false;
+            }
+        }
+        true
     }
 
     fn made_behind(
