@@ -188,9 +188,21 @@ fn rewrite(agent: &Agent, name: &str, bytes: &[u8], boot_loader: bool) -> Option
     if runtime::is_ours(name) {
         return None;
     }
-    if boot_loader && jdk::concerns(name) {
-        return match jdk::edit(bytes) {
-            Ok(edited) => Some(edited),
+    let of_platform = if !boot_loader {
+        None
+    } else if jdk::concerns(name) {
+        Some(jdk::edit(bytes))
+    } else if agent.plan.platform.concerns(name) {
+        Some(agent.plan.platform.edit(bytes, &agent.registry))
+    } else {
+        None
+    };
+    if let Some(edited) = of_platform {
+        return match edited {
+            Ok(edited) => {
+                agent.registry.flush();
+                Some(edited)
+            }
             Err(problem) => {
                 agent.counters.add("platform classes left untouched", 1);
                 complain(&format_args!("{name}: {problem}"));

@@ -98,3 +98,15 @@ extern "system" fn Java_java_lang_UntornRuntime_siteField(
 ) -> jstring {
     of_site(env, site, |(_, field)| field)
 }
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_sameField(
+    _: *mut JNIEnv,
+    _: jclass,
+    field: jint,
+) -> jint {
+    catch_unwind(|| Agent::get().map(|agent| agent.registry.same_field(field as u32) as jint))
+        .ok()
+        .flatten()
+        .unwrap_or(field)
+}

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use support::{jdks, watched};
+use untorn_channel::Config;
 use untorn_live::{Limits, LiveSource, Options, Tally, watch};
 use untorn_model::Event;
 use untorn_trace::Source;
@@ -178,6 +179,19 @@ fn threads_that_pin_all_memory_stop_the_recording_and_not_the_program() {
     assert!(!all[0].drained.exhausted);
     // Begin and end of each, forks and joins; the platform forks one or two threads of its own.
     assert!((160..165).contains(&all[0].result.events));
+}
+
+#[test]
+fn a_program_that_runs_out_of_stack_sees_only_its_own_errors() {
+    for jdk in jdks() {
+        for jvm in ["-Xint", "-XX:TieredStopAtLevel=1", "-Xmixed"] {
+            let mut options = watched(&jdk, &[jvm], "Deep", &[]);
+            options.config = Config::default();
+            let (status, all) = watch(&options, |_, source| read(source, |_| {})).unwrap();
+            assert!(status.success(), "{status} with {jvm}");
+            assert_eq!(all[0].result.cut_off, 0);
+        }
+    }
 }
 
 /// When set, this process is a reader of its own, which the test kills; the value is the folder they share.

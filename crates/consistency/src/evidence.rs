@@ -26,6 +26,8 @@ const MOST_VIEWS: usize = 6;
 const MOST_ORIGINS: usize = 2;
 /// How many states are searched for an access to show.
 const MOST_SEARCHED: usize = 2000;
+/// How many callers a finding shows.
+const MOST_ENCLOSING: usize = 8;
 /// How many allocation sites a finding shows.
 const MOST_ALLOCATIONS: usize = 8;
 
@@ -63,7 +65,10 @@ impl<'a> Writer<'a> {
     pub fn findings(&self, candidates: &[Candidate]) -> Vec<Finding> {
         let mut by_method: IndexMap<MethodId, Vec<&Candidate>, FxBuildHasher> = IndexMap::default();
         for candidate in candidates {
-            by_method.entry(candidate.method).or_default().push(candidate);
+            by_method
+                .entry(candidate.method)
+                .or_default()
+                .push(candidate);
         }
         let mut findings: Vec<Finding> = by_method
             .into_iter()
@@ -79,13 +84,18 @@ impl<'a> Writer<'a> {
         for candidate in candidates {
             larger = larger.max(candidate.larger);
             let view = self.method_views(candidate);
-            let same = |known: &&mut MethodViews| {
-                (&known.class, &known.view) == (&view.class, &view.view)
-            };
+            let same =
+                |known: &&mut MethodViews| (&known.class, &known.view) == (&view.class, &view.view);
             match views.iter_mut().find(same) {
                 Some(known) if known.thread.contains(&view.thread) => {}
                 Some(known) => known.thread = format!("{}, {}", known.thread, view.thread),
                 None => views.push(view),
+            }
+        }
+        let mut callers: Vec<MethodId> = Vec::new();
+        for caller in candidates.iter().flat_map(|candidate| &candidate.callers) {
+            if callers.len() < MOST_ENCLOSING && !callers.contains(caller) {
+                callers.push(*caller);
             }
         }
         let mut notes = Vec::new();
@@ -101,6 +111,10 @@ impl<'a> Writer<'a> {
         let message = views.first().map_or_else(String::new, message);
         let evidence = Evidence {
             method_views: views,
+            enclosing: callers
+                .into_iter()
+                .map(|caller| self.region(caller))
+                .collect(),
             notes,
             ..Evidence::default()
         };
@@ -433,7 +447,11 @@ fn message(views: &MethodViews) -> String {
 fn list(names: &[&str]) -> String {
     const SHOWN: usize = 6;
     if names.len() > SHOWN {
-        format!("{} and {} more fields", names[..SHOWN].join(", "), names.len() - SHOWN)
+        format!(
+            "{} and {} more fields",
+            names[..SHOWN].join(", "),
+            names.len() - SHOWN
+        )
     } else {
         names.join(", ")
     }

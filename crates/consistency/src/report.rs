@@ -23,6 +23,9 @@ use crate::groups::{GroupId, Grouping};
 use crate::options::Options;
 use crate::section::Sections;
 
+/// How many callers are followed from a reported method.
+const MOST_CALLERS: usize = 64;
+
 /// What a check found.
 #[derive(Debug)]
 pub struct Outcome {
@@ -117,6 +120,8 @@ pub struct Candidate {
     pub broken: Broken,
     /// Inconsistent methods that were left out for this one, since they have a larger view.
     pub larger: usize,
+    /// Inconsistent methods that were left out for this one, since they call it; the nearest first.
+    pub callers: Vec<MethodId>,
 }
 
 type Decided = FxHashMap<(GroupId, ThreadId, Vec<Entry>), Option<Broken>>;
@@ -178,7 +183,12 @@ impl<'a> Checker<'a> {
                     found.entry(id).or_default().push(candidate);
                 }
             }
+            let mut enclosing = None;
             if self.options.lowest {
+                let all = found
+                    .iter()
+                    .flat_map(|(id, of)| of.iter().map(|of| (*id, of.0)));
+                enclosing = Some(Enclosing::new(execution, all.collect()));
                 keep_lowest(execution, &mut found);
             }
             let mut states: Vec<StateId> = found.keys().copied().collect();
@@ -186,6 +196,7 @@ impl<'a> Checker<'a> {
             for id in states {
                 let method = self.program.heap().node(execution.state(id).node).method;
                 for (group, view, broken) in found.remove(&id).unwrap_or_default() {
+                    let callers = enclosing.as_ref().map(|of| of.of(id, group));
                     candidates.push(Candidate {
                         method,
                         execution: number,
@@ -193,11 +204,30 @@ impl<'a> Checker<'a> {
                         view,
                         broken,
                         larger: 0,
+                        callers: self.methods(execution, method, callers.unwrap_or_default()),
                     });
                 }
             }
         }
         candidates
+    }
+
+    /// The methods of some states, each once, without one and without what the compiler made.
+    fn methods(
+        &self,
+        execution: &Execution,
+        except: MethodId,
+        states: Vec<StateId>,
+    ) -> Vec<MethodId> {
+        let mut methods = Vec::new();
+        for id in states {
+            let method = self.program.heap().node(execution.state(id).node).method;
+            let synthetic = self.program.classes().method(method).flags.is_synthetic();
+            if method != except && !synthetic && !methods.contains(&method) {
+                methods.push(method);
+            }
+        }
+        methods
     }
 
     /// The inconsistent views of a state that may be reported.
@@ -293,6 +323,48 @@ impl<'a> Checker<'a> {
 }
 
 type Found = FxHashMap<StateId, Vec<(GroupId, Vec<Entry>, Broken)>>;
+
+/// Who calls whom among candidates about one group.
+struct Enclosing<'a> {
+    callers: Vec<Vec<StateId>>,
+    candidates: FxHashSet<(StateId, GroupId)>,
+    execution: &'a Execution,
+}
+
+impl<'a> Enclosing<'a> {
+    fn new(execution: &'a Execution, candidates: FxHashSet<(StateId, GroupId)>) -> Self {
+        let mut callers: Vec<Vec<StateId>> = vec![Vec::new(); execution.states.len()];
+        if !candidates.is_empty() {
+            for id in execution.ids() {
+                for (_, callee) in &execution.state(id).calls {
+                    callers[callee.index()].push(id);
+                }
+            }
+        }
+        Self {
+            callers,
+            candidates,
+            execution,
+        }
+    }
+
+    /// The candidates that lead to one, the nearest first.
+    fn of(&self, id: StateId, group: GroupId) -> Vec<StateId> {
+        let mut met = vec![false; self.execution.states.len()];
+        let mut found = vec![id];
+        let mut at = 0;
+        while at < found.len() && found.len() < MOST_CALLERS {
+            for caller in &self.callers[found[at].index()] {
+                let new = !std::mem::replace(&mut met[caller.index()], true);
+                if new && self.candidates.contains(&(*caller, group)) {
+                    found.push(*caller);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+}
 
 /// Drops every candidate that calls another one about the same group, unless they call each other.
 fn keep_lowest(execution: &Execution, found: &mut Found) {

@@ -74,7 +74,8 @@ impl<'a> Sections<'a> {
             return true;
         }
         let mut parts: Vec<(Part, Vec<InstrId>)> = Vec::new();
-        let mut add = |part: Part, instr: InstrId| match parts.iter_mut().find(|(p, _)| *p == part) {
+        let mut add = |part: Part, instr: InstrId| match parts.iter_mut().find(|(p, _)| *p == part)
+        {
             Some((_, instrs)) => instrs.push(instr),
             None => parts.push((part, vec![instr])),
         };
@@ -104,7 +105,10 @@ impl<'a> Sections<'a> {
             Part::Call(instr) => in_loop(body, instr),
         };
         parts.iter().enumerate().all(|(number, (part, instrs))| {
-            let others = parts.iter().enumerate().filter(|(other, _)| *other != number);
+            let others = parts
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != number);
             let follows = |(_, (_, later)): (usize, &(Part, Vec<InstrId>))| {
                 (instrs.iter()).any(|from| later.iter().any(|to| reach.leads(*from, *to)))
             };
@@ -135,9 +139,8 @@ impl<'a> Sections<'a> {
         around: Option<RegionId>,
         group: GroupId,
     ) -> bool {
-        let inside = |instr: InstrId| {
-            around.is_none_or(|region| locks.held_at(instr).contains(&region))
-        };
+        let inside =
+            |instr: InstrId| around.is_none_or(|region| locks.held_at(instr).contains(&region));
         let by_call = state.calls.iter().any(|(instr, callee)| {
             let summary = self.execution.summary(*callee);
             let takes = self.execution.state(*callee).takes_method_lock;

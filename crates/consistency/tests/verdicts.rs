@@ -14,7 +14,12 @@ fn library_methods_get_the_verdict_in_their_name() {
     let program = library();
     let bad = named(program, "Bad");
     let ok = named(program, "Ok");
-    assert!(bad.len() >= 18 && ok.len() >= 24, "{} {}", bad.len(), ok.len());
+    assert!(
+        bad.len() >= 18 && ok.len() >= 24,
+        "{} {}",
+        bad.len(),
+        ok.len()
+    );
     assert_eq!(reported(program, &Options::default()), bad);
 }
 

@@ -17,6 +17,7 @@ mod launch;
 mod linearize;
 mod names;
 mod record;
+mod repair;
 mod replay;
 mod session;
 mod signals;

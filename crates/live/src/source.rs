@@ -13,6 +13,7 @@ use crate::decode::{Decoded, Decoder, is_known};
 use crate::drain::Chunk;
 use crate::linearize::Linearizer;
 use crate::names::Names;
+use crate::repair::Repair;
 use crate::replay::Spool;
 
 /// Events in a batch, about.
@@ -25,6 +26,8 @@ pub struct Tally {
     pub edges: u64,
     /// Events that cannot follow what came before: the other half of a lock operation or region was not recorded.
     pub refused: u64,
+    /// Ends and releases that were not recorded and put in where they must have been.
+    pub put_in: u64,
     /// Records whose ids nobody declared.
     pub undeclared: u64,
     /// Records that wait for others which were never written.
@@ -40,6 +43,7 @@ pub struct LiveSource {
     decoder: Decoder,
     names: Names,
     checker: Checker,
+    repair: Repair,
     spool: Option<Spool>,
     tally: Tally,
     process: String,
@@ -58,6 +62,7 @@ impl LiveSource {
             decoder: Decoder::default(),
             names: Names::default(),
             checker: Checker::default(),
+            repair: Repair::default(),
             spool: None,
             tally: Tally::default(),
             process,
@@ -126,6 +131,7 @@ impl Source for LiveSource {
                 names,
                 decoder,
                 checker,
+                repair,
                 declarations,
                 tally,
                 ..
@@ -137,13 +143,15 @@ impl Source for LiveSource {
                 match decoder.decode(names, thread, record) {
                     Decoded::Nothing => {}
                     Decoded::Lost => tally.undeclared += 1,
-                    Decoded::Event(mut event) => match checker.admit(&mut event) {
-                        Ok(()) => {
+                    Decoded::Event(event) => {
+                        let before = into.len();
+                        let used = repair.admit(checker, event, into);
+                        for event in &into[before..] {
                             kinds.insert(event.op.kind());
-                            into.push(event);
                         }
-                        Err(_) => tally.refused += 1,
-                    },
+                        tally.refused += u64::from(!used);
+                        tally.put_in += (into.len() - before) as u64 - u64::from(used);
+                    }
                 }
             });
             if into.len() >= BATCH {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::check::CheckArgs;
 use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
@@ -24,8 +25,11 @@ pub struct Cli {
 pub enum Command {
     Run(RunArgs),
     Record(RecordArgs),
+    Check(CheckArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
+    Refine(RefineArgs),
+    Spec(SpecArgs),
     Profile(ProfileArgs),
     Report(ReportArgs),
     #[command(hide = true)]
@@ -244,6 +248,82 @@ pub enum TraceCommand {
         no_compress: bool,
         #[command(flatten)]
         input: InputArgs,
+    },
+}
+
+/// Find out by repeated runs which regions are really atomic.
+///
+/// Each trial runs the program and takes every region that was torn out of the specification, until nothing is torn in so many trials.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn refine -o atomic.toml -- java -jar app.jar
+  untorn refine --trials 5 --jobs 2 -o atomic.toml -- java -cp classes app.Main
+  untorn refine --resume -o atomic.toml -- java -jar app.jar
+
+FILE is written after every trial, so nothing is lost by an interrupt.
+Beside it, FILE.findings.json holds the evidence of each region taken out.")]
+pub struct RefineArgs {
+    /// The refined specification.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The specification to begin with.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub spec: Option<PathBuf>,
+    /// Go on with the specification that an earlier refinement left in FILE.
+    #[arg(long)]
+    pub resume: bool,
+    /// How many trials in a row must find nothing torn.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: u32,
+    /// How many trials run at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub jobs: u32,
+    /// The exact analysis that blames.
+    #[arg(long, value_enum, default_value_t = Blamer::Doublechecker)]
+    pub with: Blamer,
+    /// Show what the program prints.
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Blamer {
+    Doublechecker,
+    Velodrome,
+    Aerodrome,
+}
+
+/// See and combine specifications of what ought to be atomic.
+#[derive(Debug, Args)]
+pub struct SpecArgs {
+    #[command(subcommand)]
+    pub command: SpecCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SpecCommand {
+    /// List the regions of classes, and the rule that made each one.
+    #[command(after_help = "Example:\n  untorn spec show app.jar --spec untorn.toml")]
+    Show {
+        /// Jars, folders and class files.
+        #[arg(required = true, value_name = "CLASSES")]
+        classes: Vec<PathBuf>,
+        /// The specification; without one, the heuristic auto.
+        #[arg(long, value_name = "FILE")]
+        spec: Option<PathBuf>,
+        /// List also what is no region, and why.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print the specification whose regions are in all of the given ones.
+    #[command(after_help = "Example:\n  untorn spec intersect a.toml b.toml > both.toml")]
+    Intersect {
+        #[arg(required = true, value_name = "SPEC")]
+        specs: Vec<PathBuf>,
     },
 }
 

@@ -1,10 +1,13 @@
 //! One module per command of the command line.
 
 pub mod analyze;
+pub mod check;
 pub mod generate;
 pub mod profile;
 pub mod record;
+pub mod refine;
 pub mod report;
 pub mod run;
+pub mod spec;
 pub mod trace;
 mod watching;

@@ -23,8 +23,11 @@ fn main() -> ExitCode {
     let result = project::parse().and_then(|cli| match cli.command {
         Command::Run(args) => commands::run::run(&args),
         Command::Record(args) => commands::record::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        Command::Refine(args) => commands::refine::run(&args),
+        Command::Spec(args) => commands::spec::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Generate(args) => commands::generate::run(&args),

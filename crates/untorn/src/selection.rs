@@ -1,6 +1,6 @@
 //! Which analyses a command runs, and how.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
@@ -99,7 +99,7 @@ pub struct Wanted {
 impl SelectionArgs {
     /// Reads what the arguments name, and makes the analyses; `default` if they name none.
     pub fn select(&self, default: &[AnalysisName]) -> Result<Wanted, Failure> {
-        let specification = self.specification()?;
+        let specification = specification(self.spec.as_deref())?;
         let sync_edges = self.sync_edges == Switch::On;
         match self.mode {
             RunMode::Single => {
@@ -116,17 +116,6 @@ impl SelectionArgs {
             RunMode::First => self.first(sync_edges),
             RunMode::Second => self.second(sync_edges),
         }
-    }
-
-    pub fn specification(&self) -> Result<Specification, Failure> {
-        let Some(path) = &self.spec else {
-            return Ok(Specification::default());
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
-        Specification::from_toml(&text).map_err(|error| Failure::Input {
-            path: path.display().to_string(),
-            what: error.to_string(),
-        })
     }
 
     fn single(
@@ -249,7 +238,7 @@ impl Wanted {
 }
 
 /// Reads a profile that a first run wrote.
-pub fn read_profile(path: &std::path::Path) -> Result<Profile, Failure> {
+pub fn read_profile(path: &Path) -> Result<Profile, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
     Profile::parse(&text).map_err(|error| Failure::Input {
         path: path.display().to_string(),
@@ -263,6 +252,18 @@ fn doublechecker(sync_edges: bool, mode: Mode) -> Box<dyn Analysis> {
         mode,
         ..doublechecker::Options::default()
     }))
+}
+
+/// Reads a specification; without a file it is the default one.
+pub fn specification(path: Option<&Path>) -> Result<Specification, Failure> {
+    let Some(path) = path else {
+        return Ok(Specification::default());
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
+    Specification::from_toml(&text).map_err(|error| Failure::Input {
+        path: path.display().to_string(),
+        what: error.to_string(),
+    })
 }
 
 /// What the specification lets the dynamic analyses take for granted.

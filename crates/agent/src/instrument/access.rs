@@ -16,19 +16,13 @@
 
 use untorn_channel::declare::{self, AccessKind, Target};
 use untorn_classfile::Op;
-use untorn_classfile::read::{Access, FieldType, MemberRef, PoolIndex};
+use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
 use super::guard::Guards;
 use super::weave::{Category, Result, Weaver};
 
 /// `UntornRuntime.WRITES`.
 pub(super) const WRITES: i32 = 1 << 30;
-
-/// What is known of a field that the class itself declares.
-struct Declared {
-    is_final: bool,
-    is_volatile: bool,
-}
 
 impl Weaver<'_, '_> {
     /// Instruments a field access.
@@ -40,17 +34,16 @@ impl Weaver<'_, '_> {
         }
         let writes = matches!(op, Op::Putfield | Op::Putstatic);
         let is_static = matches!(op, Op::Getstatic | Op::Putstatic);
-        let declared = self.declared(&reference, is_static);
+        let (id, declared) = self.subject.ids.field(&class, &reference.name);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
         }
+        let own = self.is_own(&reference, is_static);
         if !Guards::possible(&self.survey, index) {
             self.counts.add("sites left out: types not nameable");
             return Ok(());
         }
-        let ids = self.subject.ids;
-        let id = ids.field(ids.class(&class, None), &reference.name);
         let two_slots = FieldType::parse(&reference.descriptor).is_some_and(|f| f.slots() == 2);
         let is_volatile = declared.as_ref().is_some_and(|d| d.is_volatile);
         let access = declare::Access {
@@ -81,7 +74,7 @@ impl Weaver<'_, '_> {
             (self.entry("lock", "Ljava/lang/Object;I")?, 0)
         };
         let mut code = self.body.before(index);
-        if is_static && declared.is_none() {
+        if is_static && !own {
             code.field(Op::Getstatic, field)
                 .op(if two_slots { Op::Pop2 } else { Op::Pop });
         }
@@ -111,21 +104,15 @@ impl Weaver<'_, '_> {
         Ok(())
     }
 
-    /// The field's own declaration, if it is in this class file.
-    fn declared(&self, reference: &MemberRef<'_>, is_static: bool) -> Option<Declared> {
+    /// Whether the class that is rewritten declares the field itself.
+    fn is_own(&self, reference: &MemberRef<'_>, is_static: bool) -> bool {
         let class = self.subject.class;
-        if reference.class != class.name {
-            return None;
-        }
-        let field = class.fields.iter().find(|field| {
-            field.name == reference.name
-                && field.descriptor == reference.descriptor
-                && field.is_static() == is_static
-        })?;
-        Some(Declared {
-            is_final: field.access.has(Access::FINAL),
-            is_volatile: field.access.has(Access::VOLATILE),
-        })
+        reference.class == class.name
+            && class.fields.iter().any(|field| {
+                field.name == reference.name
+                    && field.descriptor == reference.descriptor
+                    && field.is_static() == is_static
+            })
     }
 
     /// Instruments an array access; any other instruction is left alone.

@@ -22,10 +22,12 @@ mod guard;
 pub mod model;
 mod monitor;
 mod plan;
+mod platform;
 mod survey;
 mod weave;
 
 pub use plan::{Plan, PlanError};
+pub use platform::Platform;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +36,7 @@ use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
 use untorn_spec::{ClassFacts, MethodFacts};
 
 use crate::Registry;
+use crate::registry::{FieldShape, Shape};
 use weave::Weaver;
 
 /// The field that holds an object's shadow word.
@@ -112,10 +115,23 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry) -> Outcome {
     if !plan.watches(&facts.name) || class.access.has(Access::MODULE) {
         return Outcome::Untouched(Reason::NotWatched);
     }
+    ids.shape(&facts.name, shape_of(&facts));
     match edit(&class, &facts, plan, ids) {
         Ok(Some((bytes, counts))) => Outcome::Rewritten(bytes, counts),
         Ok(None) => Outcome::Untouched(Reason::Nothing),
         Err(error) => Outcome::Untouched(Reason::Edit(error)),
+    }
+}
+
+fn shape_of(facts: &ClassFacts) -> Shape {
+    let fields = facts.fields.iter().map(|field| FieldShape {
+        name: field.name.clone(),
+        is_final: field.is_final,
+        is_volatile: field.is_volatile,
+    });
+    Shape {
+        super_class: facts.super_name.clone(),
+        fields: fields.collect(),
     }
 }
 

@@ -173,10 +173,51 @@ impl Models {
             .or_else(|| rows().find(|row| row.parameters.is_none()))
     }
 
-    /// All methods that are described, as class and name.
-    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.index
+    /// The classes and the names of each row.
+    pub fn rows(&self) -> impl Iterator<Item = (&[String], &[String])> {
+        self.methods
             .iter()
-            .flat_map(|(class, names)| names.keys().map(move |name| (&**class, &**name)))
+            .map(|row| (&row.classes[..], &row.names[..]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(class: &str, name: &str, descriptor: &str) -> Option<Method> {
+        let called = MemberRef {
+            class: class.into(),
+            name: name.into(),
+            descriptor: descriptor.into(),
+            interface: false,
+        };
+        Models::builtin().unwrap().find(&called).cloned()
+    }
+
+    #[test]
+    fn overloads_are_told_apart() {
+        let latch = "java/util/concurrent/CountDownLatch";
+        assert!(!find(latch, "await", "()V").unwrap().if_result);
+        let timed = "(JLjava/util/concurrent/TimeUnit;)Z";
+        assert!(find(latch, "await", timed).unwrap().if_result);
+        assert_eq!(find(latch, "toString", "()Ljava/lang/String;"), None);
+        assert_eq!(find("bank/Map", "put", "(II)V"), None);
+    }
+
+    #[test]
+    fn a_row_that_repeats_another_is_refused() {
+        let mut models = Models::builtin().unwrap();
+        let text = r#"
+            [[method]]
+            classes = ["java/util/HashMap"]
+            names = ["get"]
+            effect = "read"
+        "#;
+        let error = models.read("more.toml", text).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "more.toml: java/util/HashMap.get is described twice"
+        );
     }
 }

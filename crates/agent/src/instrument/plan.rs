@@ -4,6 +4,7 @@ use untorn_channel::Config;
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::model::{ModelError, Models};
+use super::platform::Platform;
 
 /// Decides for one JVM what the rewriter does.
 #[derive(Debug, Clone)]
@@ -13,7 +14,8 @@ pub struct Plan {
     pub(super) spec: Specification,
     pub(super) arrays: bool,
     pub(super) stacks: bool,
-    pub(super) models: Models,
+    pub models: Models,
+    pub platform: Platform,
 }
 
 /// Why a configuration cannot be used.
@@ -58,6 +60,7 @@ impl Plan {
             arrays: config.arrays,
             stacks: config.stacks,
             models: Models::builtin()?,
+            platform: Platform::builtin()?,
         })
     }
 

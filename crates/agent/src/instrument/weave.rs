@@ -11,8 +11,8 @@ use super::guard::{Argument, Cleanup, Guards};
 use super::survey::Survey;
 use super::{Counts, Extent, Subject};
 
-const RUNTIME: &str = "java/lang/UntornRuntime";
-const CONTEXT: &str = "java/lang/UntornThread";
+pub(super) const RUNTIME: &str = "java/lang/UntornRuntime";
+pub(super) const CONTEXT: &str = "java/lang/UntornThread";
 /// The last version whose `ldc` cannot load a class.
 const NO_CLASS_CONSTANTS: u16 = 48;
 

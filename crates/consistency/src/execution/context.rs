@@ -69,11 +69,8 @@ impl Held {
     }
 
     /// The same lock as a called method names it, given the paths of the arguments.
-    fn passed(&self, args: &[AccessPath]) -> Option<Self> {
-        if !matches!(self.path.root, Root::Value(_)) {
-            return Some(self.clone());
-        }
-        args.iter().enumerate().find_map(|(position, arg)| {
+    fn passed<'p>(&'p self, args: &'p [AccessPath]) -> impl Iterator<Item = Self> + 'p {
+        let by_argument = args.iter().enumerate().filter_map(|(position, arg)| {
             let rest = self.path.steps.strip_prefix(arg.steps.as_slice())?;
             (arg.root == self.path.root).then(|| Self {
                 path: AccessPath {
@@ -82,7 +79,10 @@ impl Held {
                 },
                 ..self.clone()
             })
-        })
+        });
+        // What starts at a class has the same name everywhere.
+        let global = !matches!(self.path.root, Root::Value(_));
+        by_argument.chain(global.then(|| self.clone()))
     }
 }
 
@@ -98,14 +98,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// Of a constructor that is called from outside.
-    pub fn of_constructor() -> Self {
-        Self {
-            fresh: 1,
-            ..Self::default()
-        }
-    }
-
     /// The same call with all objects its node has: one context for many.
     pub fn widened(&self) -> Self {
         Self {
@@ -117,7 +109,7 @@ impl Context {
 
     /// Names the locks held at a call as the called method can.
     pub fn pass_held<'a>(&mut self, held: impl Iterator<Item = &'a Held>, args: &[AccessPath]) {
-        for lock in held.filter_map(|lock| lock.passed(args)) {
+        for lock in held.flat_map(|lock| lock.passed(args)) {
             if self.held.len() < MOST_HELD && !self.held.contains(&lock) {
                 self.held.push(lock);
             }

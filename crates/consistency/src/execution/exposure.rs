@@ -117,10 +117,9 @@ impl<'a> Exposures<'a> {
     /// The flows of a method's body.
     pub fn of(&mut self, method: MethodId) -> Rc<Exposure> {
         let program = self.program;
-        let exposure = self
-            .known
-            .entry(method)
-            .or_insert_with(|| Rc::new(program.body(method).map(Exposure::find).unwrap_or_default()));
+        let exposure = self.known.entry(method).or_insert_with(|| {
+            Rc::new(program.body(method).map(Exposure::find).unwrap_or_default())
+        });
         Rc::clone(exposure)
     }
 }

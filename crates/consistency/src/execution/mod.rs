@@ -103,8 +103,12 @@ impl<'a> Executor<'a> {
             run.enter(*root, Context::default());
         }
         if let Some(id) = constructors {
+            let context = Context {
+                fresh: u64::from(run.executor.options.initializers),
+                ..Context::default()
+            };
             for root in &program.threads().thread(id).roots {
-                run.enter(*root, Context::of_constructor());
+                run.enter(*root, context.clone());
             }
         }
         let mut states = Vec::new();
@@ -218,7 +222,9 @@ impl Run<'_, '_> {
             .collect();
         for (number, lock) in regions.iter().enumerate() {
             let around = locks.held_at(locks.regions()[number].enter);
-            let mut enclosing = outer.iter().chain(around.iter().map(|id| &regions[id.index()]));
+            let mut enclosing = outer
+                .iter()
+                .chain(around.iter().map(|id| &regions[id.index()]));
             if enclosing.any(|held| held.covers(lock)) {
                 state.reentrant.push(RegionId::new(number));
             }

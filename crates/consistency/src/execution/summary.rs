@@ -62,7 +62,9 @@ fn components(states: &[State]) -> Vec<Vec<StateId>> {
     kosaraju_scc(&graph)
         .into_iter()
         .map(|component| {
-            let ids = component.into_iter().map(|node| StateId(node.index() as u32));
+            let ids = component
+                .into_iter()
+                .map(|node| StateId(node.index() as u32));
             ids.collect()
         })
         .collect()
@@ -271,8 +273,6 @@ fn is_in(locks: &Locks, section: Section, instr: InstrId) -> bool {
 /// Whether the value of an instruction is stored, returned, or used where the section has ended.
 fn leaves(exposure: &Exposure, locks: &Locks, section: Section, instr: InstrId) -> bool {
     exposure.flow(instr).is_some_and(|flow| {
-        flow.stored
-            || flow.returned
-            || flow.uses.iter().any(|user| !is_in(locks, section, *user))
+        flow.stored || flow.returned || flow.uses.iter().any(|user| !is_in(locks, section, *user))
     })
 }

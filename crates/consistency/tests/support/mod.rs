@@ -1,4 +1,5 @@
 //! Compiles the Java fixtures with the real javac, once per test binary, and checks them.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::BTreeSet;
 use std::env;
@@ -19,20 +20,19 @@ pub fn compiled(package: &str) -> PathBuf {
     let all = COMPILED.get_or_init(|| {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
         let out = TempDir::new().unwrap();
-        let mut sources: Vec<PathBuf> = Vec::new();
         for folder in fs::read_dir(fixtures).unwrap() {
-            let files = fs::read_dir(folder.unwrap().path()).unwrap();
-            sources.extend(files.map(|file| file.unwrap().path()));
+            let folder = folder.unwrap().path();
+            let files = fs::read_dir(&folder).unwrap();
+            let sources: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+            let result = Command::new(javac())
+                .args(["-nowarn", "-g", "-d"])
+                .arg(out.path().join(folder.file_name().unwrap()))
+                .args(&sources)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&result.stderr);
+            assert!(result.status.success(), "javac failed: {said}");
         }
-        sources.sort();
-        let result = Command::new(javac())
-            .args(["-nowarn", "-g", "-d"])
-            .arg(out.path())
-            .args(&sources)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&result.stderr);
-        assert!(result.status.success(), "javac failed: {said}");
         out
     });
     all.path().join(package)
@@ -80,7 +80,9 @@ pub fn reported(program: &Program, options: &Options) -> BTreeSet<String> {
         .map(|finding| finding.region)
         .filter_map(|region| {
             let class = region.class?;
-            let simple = ["library.", "apps."].iter().find_map(|p| class.strip_prefix(p))?;
+            let simple = ["library.", "apps."]
+                .iter()
+                .find_map(|p| class.strip_prefix(p))?;
             Some(format!("{simple}.{}", region.method))
         })
         .collect()

@@ -69,6 +69,7 @@ pub fn stats<T>(watched: &Watched<T>, tally: Tally) -> Map<String, Value> {
         ("events", tally.events),
         ("edges", tally.edges),
         ("events refused", tally.refused),
+        ("events put in", tally.put_in),
         ("records undeclared", tally.undeclared),
         ("records cut off", tally.cut_off),
     ] {

@@ -11,10 +11,8 @@ final class UntornCalls {
     private UntornCalls() {}
 
     static void begin(Object receiver, int mode, int site, UntornThread c) {
-        if (c.held != null) {
-            c.nested++;
-            return;
-        }
+        if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(receiver, c);
         if (entry == null || entry.objectId(c) == 0) return;
         if (mode == UntornRuntime.STEP) {
@@ -25,31 +23,37 @@ final class UntornCalls {
     }
 
     static void end(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (c.silent) return;
         if (mode == UntornRuntime.STEP) {
-            if (!(c.held instanceof UntornEntry) || c.nested != 0) {
-                if (c.nested > 0) c.nested--;
-                return;
+            if (c.held instanceof UntornEntry) {
+                writeKey(key, c);
+                UntornShadow.unlock(c.held, site, c);
+            } else if (UntornRuntime.on) {
+                // It called back after all, and what it called took the word away.
+                UntornShadow.abandon(c);
+                UntornEntry entry = UntornTable.find(receiver, c);
+                if (entry != null && entry.objectId(c) != 0) write(entry, key, true, site, c);
             }
-            writeKey(key, c);
-            UntornShadow.unlock(c.held, site, c);
             return;
         }
-        if (c.held != null) {
-            if (c.nested > 0) c.nested--;
-            return;
-        }
+        UntornShadow.abandon(c);
         for (;;) {
             UntornEntry entry = c.topCall();
             if (entry == null) return;
             boolean overlapped = entry.endCall(c.popCall());
             // Calls above this one were left without an end.
             if (!entry.refersTo(receiver)) continue;
-            UntornShadow.take(entry, UntornEntry.WORD, site, c);
-            if (overlapped) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
-            writeKey(key, c);
-            UntornShadow.unlock(entry, site, c);
+            write(entry, key, overlapped, site, c);
             return;
         }
+    }
+
+    /** The access, with its order as of now. */
+    private static void write(UntornEntry entry, Object key, boolean approximate, int site, UntornThread c) {
+        UntornShadow.take(entry, UntornEntry.WORD, site, c);
+        if (approximate) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
+        writeKey(key, c);
+        UntornShadow.unlock(entry, site, c);
     }
 
     private static void writeKey(Object key, UntornThread c) {

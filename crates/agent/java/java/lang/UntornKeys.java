@@ -75,6 +75,7 @@ final class UntornKeys {
     }
 
     private static long add(Object key, int hash) {
+        UntornThread.probe();
         if (size >= LIMIT) return 0;
         long id = UntornThread.newKey();
         UntornRuntime.nameKey(id, text(key));

@@ -2,7 +2,6 @@ package java.lang;
 
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
-import jdk.internal.vm.annotation.ReservedStackAccess;
 
 /**
  * What instrumented code calls. Each entry point has one job and hands it to the class that knows how:
@@ -17,9 +16,12 @@ import jdk.internal.vm.annotation.ReservedStackAccess;
  *     or update. Ids come from the rewriter and are known to the reader before the class is defined.
  * <li>A record is written before what makes it visible to other threads: an access inside its shadow lock, a release
  *     before the real release, an acquisition after the real one.
- * <li>A thread may run out of stack at any call. Calls of these methods that stand in an exception handler must lie
- *     outside every exception range that leads back to that handler (javac's handler for {@code monitorexit} covers
- *     itself), or the handler would loop. {@code ReservedStackAccess} lets a method that was entered finish.
+ * <li>A thread may run out of stack at any call, also at a call of these methods, and then the program sees the error
+ *     a little earlier than it would have. (The platform's annotation for reserved stack is no way out: it delays the
+ *     error past the program's own handlers.) So every state in between must be one that the next call repairs:
+ *     {@link UntornShadow} says how, and what takes a lock first makes sure of its stack ({@link UntornThread#probe}).
+ *     Calls of these methods that stand in an exception handler must lie outside every exception range that leads back
+ *     to that handler (javac's handler for {@code monitorexit} covers itself), or the handler would loop.
  * <li>A monitor, region or call that is entered while recording is off and left while it is on (or the reverse) shows
  *     up unmatched; the reader drops and counts such events.
  * </ul>
@@ -52,54 +54,45 @@ public final class UntornRuntime {
      * The call lies inside the exception range that {@link #abandon} guards.
      */
     @ForceInline
-    @ReservedStackAccess
     public static void lock(Object o, int site, UntornThread c) {
         if (on && o != null) UntornShadow.lock(o, site, c);
     }
 
     /** After it: writes the record, then lets others in. */
     @ForceInline
-    @ReservedStackAccess
     public static void unlock(Object o, int site, UntornThread c) {
         if (o != null) UntornShadow.unlock(o, site, c);
     }
 
     /** Instead of {@link #unlock} when the access threw: lets others in, without a record. */
-    @ReservedStackAccess
     public static void abandon(Object o, UntornThread c) {
         if (o != null) UntornShadow.abandon(c);
     }
 
     /** As {@link #lock} for a static field by its dense id; the class is initialized already. */
     @ForceInline
-    @ReservedStackAccess
     public static void lockStatic(int field, int site, UntornThread c) {
         if (on) UntornShadow.lockStatic(field, site, c);
     }
 
     @ForceInline
-    @ReservedStackAccess
     public static void unlockStatic(int field, int site, UntornThread c) {
         UntornShadow.unlockStatic(site, c);
     }
 
-    @ReservedStackAccess
     public static void abandonStatic(int field, UntornThread c) {
         UntornShadow.abandon(c);
     }
 
     /** As {@link #lock} for an array element; a null array or an index out of bounds does nothing. */
-    @ReservedStackAccess
     public static void lockArray(Object array, int index, int site, UntornThread c) {
         if (on && array != null) UntornShadow.lockArray(array, index, site, c);
     }
 
-    @ReservedStackAccess
     public static void unlockArray(Object array, int index, int site, UntornThread c) {
         if (array != null) UntornShadow.unlockArray(array, index, site, c);
     }
 
-    @ReservedStackAccess
     public static void abandonArray(Object array, int index, UntornThread c) {
         if (array != null) UntornShadow.abandon(c);
     }
@@ -116,31 +109,26 @@ public final class UntornRuntime {
     }
 
     /** After {@code monitorenter}, and at the entry of a synchronized method. */
-    @ReservedStackAccess
     public static void acquired(Object lock, int site, UntornThread c) {
         if (on) UntornSync.acquired(lock, UntornThread.ACQUIRE, site, c);
     }
 
     /** Before {@code monitorexit}, and at each exit of a synchronized method, also by an exception. */
-    @ReservedStackAccess
     public static void releasing(Object lock, int site, UntornThread c) {
         if (on) UntornSync.releasing(lock, UntornThread.RELEASE, site, c);
     }
 
     /** Before {@code Object.wait}, when the thread holds the monitor (checked here), and before a condition's. */
-    @ReservedStackAccess
     public static void waiting(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.waiting(lock, site, c);
     }
 
     /** After {@code Object.wait} returned or threw anything; does nothing unless a {@link #waiting} is open. */
-    @ReservedStackAccess
     public static void woken(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.woken(lock, site, c);
     }
 
     /** Before {@code notify} and {@code notifyAll}, and before a condition's signal. */
-    @ReservedStackAccess
     public static void notifying(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.notifying(lock, site, c);
     }
@@ -171,7 +159,6 @@ public final class UntornRuntime {
     // ---- library models -------------------------------------------------------------------------------------------
 
     /** After a lock of a library was acquired; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
-    @ReservedStackAccess
     public static void lockAcquired(Object lock, int mode, int site, UntornThread c) {
         if (on && lock != null) {
             UntornSync.acquired(lock, mode == SHARED ? UntornThread.ACQUIRE_SHARED : UntornThread.ACQUIRE, site, c);
@@ -179,7 +166,6 @@ public final class UntornRuntime {
     }
 
     /** Before a lock of a library is released. */
-    @ReservedStackAccess
     public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
         if (on && lock != null) {
             UntornSync.releasing(lock, mode == SHARED ? UntornThread.RELEASE_SHARED : UntornThread.RELEASE, site, c);
@@ -187,19 +173,16 @@ public final class UntornRuntime {
     }
 
     /** After a lock gave out a condition, or its view for readers ({@link #SHARED}) or writers: both are parts of one lock. */
-    @ReservedStackAccess
     public static void belongs(Object part, Object lock, int mode, UntornThread c) {
         if (on && part != null && lock != null) UntornSync.belongs(part, lock, mode, c);
     }
 
     /** Before the release-like half of a synchronizer: count down, complete, release a permit, submit a task. */
-    @ReservedStackAccess
     public static void signal(Object synchronizer, int site, UntornThread c) {
         if (on && synchronizer != null) UntornSync.signal(synchronizer, site, c);
     }
 
     /** After the acquire-like half. */
-    @ReservedStackAccess
     public static void await(Object synchronizer, int site, UntornThread c) {
         if (on && synchronizer != null) UntornSync.await(synchronizer, site, c);
     }
@@ -209,19 +192,16 @@ public final class UntornRuntime {
      * {@link #STEP} holds the receiver's shadow word until {@link #callEnd}: only for calls that neither block nor call
      * back. {@link #INTERVAL} holds nothing; calls that overlap another on the same receiver are marked approximate.
      */
-    @ReservedStackAccess
     public static void callBegin(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (on && receiver != null) UntornCalls.begin(receiver, mode, site, c);
     }
 
     /** After it returned. */
-    @ReservedStackAccess
     public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
     }
 
     /** Instead of {@link #callEnd} when the call threw: it may have touched the receiver, so it is recorded too. */
-    @ReservedStackAccess
     public static void callThrew(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
     }
@@ -229,19 +209,16 @@ public final class UntornRuntime {
     // ---- hooks in java.lang.Thread --------------------------------------------------------------------------------
 
     /** At the entry of the methods that start a thread. */
-    @ReservedStackAccess
     public static void fork(Thread child) {
         if (on) UntornSync.fork(child);
     }
 
     /** At the normal return of the methods that join a thread; does nothing while it is alive. */
-    @ReservedStackAccess
     public static void joined(Thread child) {
         if (on) UntornSync.joined(child);
     }
 
     /** When a thread is about to end. */
-    @ReservedStackAccess
     public static void exited(Thread thread) {
         if (on) UntornSync.exited(thread);
     }
@@ -315,4 +292,7 @@ public final class UntornRuntime {
     static native String siteClass(int site);
 
     static native String siteField(int site);
+
+    /** The static field that one turned out to be: a reference may name a class that inherits it. */
+    static native int sameField(int field);
 }

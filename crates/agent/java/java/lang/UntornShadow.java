@@ -20,6 +20,12 @@ import jdk.internal.vm.annotation.ForceInline;
  * <p>Guaranteed: of two conflicting accesses to one word, the record of the later one is preceded by an edge path from
  * the record of the earlier one. The induction is over the word's history: each state's owner (or, read-shared, the
  * chain of transitions) is after every write before it, and a write takes edges from everybody who may have read.
+ *
+ * <p>A thread can be thrown out of any of these methods, or of the access between them, by a lack of stack, and even
+ * out of the handler that would clean up. Then {@link UntornThread#held} still names the word, and the thread's next
+ * access, lock operation or end frees it; who waits for it meanwhile gives up on the holder after ten seconds. The same
+ * rule covers accesses made by a class loader that the JVM calls in the middle of an access: the inner one is recorded,
+ * the outer one is not.
  */
 final class UntornShadow {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -32,6 +38,9 @@ final class UntornShadow {
     static final long OWNER = (1L << UntornThread.THREAD_BITS) - 1 << UntornThread.OBJECT_BITS;
     /** The number of a read-shared transition that does not fit the word: the reader must catch up with all. */
     static final long UNKNOWN_TRANSITION = (1L << UntornThread.THREAD_BITS) - 1;
+
+    /** Naps before a holder is given up, about ten seconds. */
+    private static final int PATIENCE = 100_000;
 
     /** Arrays up to this length have a word per element, longer ones share so many words. */
     static final int ARRAY_WORDS = 64;
@@ -47,10 +56,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lock(Object o, int site, UntornThread c) {
-        if (c.held != null) {
-            c.nested++;
-            return;
-        }
+        if (c.held != null && !recover(c)) return;
         int number = site & UntornThread.SITE_MASK;
         long[] known = offsets;
         long offset = number < known.length ? known[number] : 0;
@@ -66,6 +72,7 @@ final class UntornShadow {
     static void take(Object holder, long offset, int site, UntornThread c) {
         c.room();
         c.offset = offset;
+        c.word = 0;
         c.held = holder;
         long word = U.getLong(holder, offset);
         if (word < 0 || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
@@ -88,10 +95,7 @@ final class UntornShadow {
 
     @ForceInline
     static void unlock(Object o, int site, UntornThread c) {
-        if (c.held != o || c.nested != 0) {
-            if (c.nested > 0) c.nested--;
-            return;
-        }
+        if (c.held != o) return;
         long word = c.word;
         c.write(UntornThread.ACCESS
                 | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT);
@@ -99,15 +103,22 @@ final class UntornShadow {
         c.held = null;
     }
 
+    /** Frees the word that this thread holds, if it does. */
     static void abandon(UntornThread c) {
-        if (c.nested > 0) {
-            c.nested--;
-            return;
-        }
         Object holder = c.held;
         if (holder == null || c.silent) return;
-        U.putLongRelease(holder, c.offset, c.word);
+        long word = U.getLongVolatile(holder, c.offset);
+        if (word < 0 && (word & OWNER) == c.owner) {
+            U.putLongRelease(holder, c.offset, c.word != 0 ? c.word : word & ~(LOCKED | STATE) | WR_EX);
+        }
         c.held = null;
+    }
+
+    /** An access begins while another has not ended; whether it may go on. */
+    @DontInline
+    private static boolean recover(UntornThread c) {
+        abandon(c);
+        return !c.silent;
     }
 
     /** The word is or was locked by another thread: waits for it. */
@@ -120,7 +131,7 @@ final class UntornShadow {
             } else {
                 // The holder runs one instruction, so this is short unless it was preempted or loads a class.
                 UntornThread.pause(tries);
-                if (tries % 1024 == 0 && abandoned(holder, offset, word)) {
+                if (tries % 1024 == 0 && (tries > PATIENCE || abandoned(holder, offset, word))) {
                     long broken = word & ~(LOCKED | STATE) | WR_EX;
                     if (U.compareAndSetLong(holder, offset, word, locked(broken, c))) return broken;
                 }
@@ -175,10 +186,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lockStatic(int field, int site, UntornThread c) {
-        if (c.held != null) {
-            c.nested++;
-            return;
-        }
+        if (c.held != null && !recover(c)) return;
         UntornWord[] all = statics;
         UntornWord word = field < all.length ? all[field] : null;
         if (word == null && (word = staticWord(field)) == null) return;
@@ -187,17 +195,17 @@ final class UntornShadow {
 
     @ForceInline
     static void unlockStatic(int site, UntornThread c) {
-        if (c.held == null || c.nested != 0 || c.silent) {
-            if (c.nested > 0) c.nested--;
-            return;
-        }
+        if (c.held == null || c.silent) return;
         unlock(c.held, site, c);
     }
 
+    /** The word of a static field that has none yet; its class is initialized, so it is known which field it is. */
     @DontInline
     private static UntornWord staticWord(int field) {
+        UntornThread.probe();
         try {
-            UntornWord made = new UntornWord();
+            int same = UntornRuntime.sameField(field);
+            UntornWord made = same == field ? new UntornWord() : staticWord(same);
             UntornWord[] grown = field < statics.length ? null : new UntornWord[Math.max(field + 1, statics.length * 2)];
             UntornThread.globalLock();
             try {
@@ -223,10 +231,7 @@ final class UntornShadow {
     // ---- arrays ---------------------------------------------------------------------------------------------------
 
     static void lockArray(Object array, int index, int site, UntornThread c) {
-        if (c.held != null) {
-            c.nested++;
-            return;
-        }
+        if (c.held != null && !recover(c)) return;
         int length = java.lang.reflect.Array.getLength(array);
         if (index < 0 || index >= length) return;
         UntornEntry entry = UntornTable.find(array, c);
@@ -239,10 +244,7 @@ final class UntornShadow {
     }
 
     static void unlockArray(Object array, int index, int site, UntornThread c) {
-        if (c.held == null || c.nested != 0 || c.silent) {
-            if (c.nested > 0) c.nested--;
-            return;
-        }
+        if (c.held == null || c.silent) return;
         c.write((long) UntornThread.ELEMENT << UntornThread.OP_SHIFT | index);
         // All words of an array stand for one object.
         c.word = c.word & ~OBJECT | c.operand;
@@ -258,6 +260,7 @@ final class UntornShadow {
      */
     @DontInline
     private static long findOffset(Object o, int site) {
+        UntornThread.probe();
         long offset = -1;
         try {
             String className = UntornRuntime.siteClass(site), field = UntornRuntime.siteField(site);

@@ -13,6 +13,7 @@ final class UntornSync {
 
     static void acquired(Object lock, int op, int site, UntornThread c) {
         if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
         UntornEntry whole = entry.whole;
@@ -27,6 +28,7 @@ final class UntornSync {
 
     static void releasing(Object lock, int op, int site, UntornThread c) {
         if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
         UntornEntry whole = entry.whole;
@@ -45,6 +47,7 @@ final class UntornSync {
 
     static void waiting(Object lock, int site, UntornThread c) {
         if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
         c.room();
@@ -65,6 +68,7 @@ final class UntornSync {
 
     static void notifying(Object lock, int site, UntornThread c) {
         if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
         c.room();
@@ -80,6 +84,7 @@ final class UntornSync {
 
     static void belongs(Object part, Object lock, int mode, UntornThread c) {
         if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(part, c);
         UntornEntry whole = UntornTable.find(lock, c);
         if (entry == null || whole == null || entry.whole != null) return;
@@ -90,6 +95,7 @@ final class UntornSync {
 
     static void signal(Object synchronizer, int site, UntornThread c) {
         if (c.silent) return;
+        UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(synchronizer, c);
         if (entry != null) chain(entry, record(UntornThread.SIGNAL, site, entry), c);
     }

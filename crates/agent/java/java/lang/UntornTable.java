@@ -42,6 +42,7 @@ final class UntornTable {
     }
 
     private static UntornEntry add(Object o, int hash, UntornThread c) {
+        UntornThread.probe();
         try {
             boolean isClass = o instanceof Class;
             int classId = isClass ? named((Class<?>) o) : classOf(o.getClass(), c);

@@ -41,11 +41,15 @@ public final class UntornThread {
     /** Room that one event needs at most: prefixes, a few edges, the record. */
     static final int EVENT_RECORDS = 16;
     static final long EVENT_BYTES = EVENT_RECORDS * 8L;
+    /** How many edges a thread remembers, a power of two. */
+    private static final int EDGES = 16;
 
     // ---- the process ----------------------------------------------------------------------------------------------
 
     private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
     private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
+    /** Calls that a slow path makes below the one that probes. */
+    private static final int PROBE_DEPTH = 48;
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
 
     private static long memory;
@@ -93,15 +97,16 @@ public final class UntornThread {
     /** The edge that must precede the first record, packed; 0 for none. */
     long firstEdge;
 
-    /** The holder of the shadow word that this thread has locked, and where the word is; null for none. */
+    /**
+     * The holder of the shadow word that this thread has locked or is about to lock, and where the word is; null for
+     * none; this context itself once it is silent.
+     */
     Object held;
     long offset;
-    /** What the word becomes when it is freed. */
+    /** What the word becomes when it is freed; 0 until that is known. */
     long word;
     /** The part of the record that only the locking half knows. */
     long operand;
-    /** Accesses made by class loaders while a word is held: not recorded. */
-    int nested;
 
     /** The newest read-shared transition that is ordered before this thread. */
     long sharedSeen;
@@ -111,7 +116,7 @@ public final class UntornThread {
     /** The lock of an open {@code Object.wait}. */
     UntornEntry waitsOn;
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
-    private final long[] edges = new long[16];
+    private final long[] edges = new long[EDGES];
 
     private UntornThread(int id) {
         this.id = id;
@@ -133,6 +138,7 @@ public final class UntornThread {
     /** Gives a thread its context; of two threads that try, one wins. */
     @DontInline
     static UntornThread attach(Thread thread, long firstEdge) {
+        probe();
         if (!UntornRuntime.on) return mute(thread);
         long number = U.getAndAddLong(null, memory + CONTROL_NEXT_THREAD, 1);
         if (number >= 1L << THREAD_BITS) return mute(thread);
@@ -160,7 +166,7 @@ public final class UntornThread {
     /** From now on nothing this thread does is recorded. */
     private void silence() {
         silent = true;
-        // Every access looks as if made while a word is held, which is not recorded: no check of its own on the fast path.
+        // Makes the slow path of every access see it, without a check on the fast one.
         held = this;
     }
 
@@ -216,14 +222,9 @@ public final class UntornThread {
     void write(long record) {
         long at = cursor;
         U.putLongRelease(null, at, record);
+        // Plain stores, since a call could run out of stack between them; what publishes them is the next release store.
         cursor = at + 8;
-        U.putLongRelease(this, POSITION, position + 1);
-    }
-
-    /** As {@link #write} where the number of records has no bound. */
-    private void writeMany(long record) {
-        if (cursor == limit) nextSegment();
-        write(record);
+        position++;
     }
 
     long position() {
@@ -238,6 +239,7 @@ public final class UntornThread {
 
     @DontInline
     private void nextSegment() {
+        probe();
         int fresh = silent || !UntornRuntime.on ? NONE : take();
         if (segment != NONE) {
             U.putIntRelease(null, entry(segment) + ENTRY_STATE, FULL);
@@ -301,17 +303,26 @@ public final class UntornThread {
 
     /** Everything up to that point (packed) precedes what this thread writes next. Room for it is there. */
     void edge(long from) {
-        if (needed(from)) write((long) EDGE << OP_SHIFT | from);
+        if (!needed(from)) return;
+        write((long) EDGE << OP_SHIFT | from);
+        edges[slot(from)] = from;
     }
 
+    /** As {@link #edge}, making room. */
+    private void edgeWithRoom(long from) {
+        if (cursor == limit) nextSegment();
+        edge(from);
+    }
+
+    private static int slot(long from) {
+        return (int) (from >>> POSITION_BITS) & EDGES - 1;
+    }
+
+    /** Whether no edge written before stands for this one. */
     private boolean needed(long from) {
-        int thread = (int) (from >>> POSITION_BITS);
-        if (thread == id || from == 0) return false;
-        int slot = thread & edges.length - 1;
-        long seen = edges[slot];
-        if (seen >>> POSITION_BITS == thread && seen >= from) return false;
-        edges[slot] = from;
-        return true;
+        long seen = edges[slot(from)];
+        long thread = from >>> POSITION_BITS;
+        return from != 0 && thread != id && (seen >>> POSITION_BITS != thread || seen < from);
     }
 
     /** An edge from all that thread has written so far. */
@@ -324,21 +335,19 @@ public final class UntornThread {
 
     /** Edges from everything written so far by anybody. A lock may be held meanwhile: the reader never waits for it. */
     void edgesFromAll() {
+        probe();
         UntornThread[] all = contexts;
-        long exit = lastExit;
-        if (needed(exit)) writeMany((long) EDGE << OP_SHIFT | exit);
+        edgeWithRoom(lastExit);
         int last = Math.min(highest, all.length - 1);
         for (int i = 0; i <= last; i++) {
             UntornThread other = all[i];
             if (other == null || other == this) continue;
             long position = other.position();
             if (position == 0) continue;
-            long from = (long) i << POSITION_BITS | position;
-            if (needed(from)) writeMany((long) EDGE << OP_SHIFT | from);
+            edgeWithRoom((long) i << POSITION_BITS | position);
         }
         // A thread that exited while we looked is behind the exit that we read now.
-        exit = lastExit;
-        if (needed(exit)) writeMany((long) EDGE << OP_SHIFT | exit);
+        edgeWithRoom(lastExit);
         if (limit - cursor < EVENT_BYTES) nextSegment();
     }
 
@@ -349,6 +358,7 @@ public final class UntornThread {
      * A reader that has seen transition n is thereby after all up to n.
      */
     long share() {
+        probe();
         long number;
         globalLock();
         try {
@@ -373,6 +383,7 @@ public final class UntornThread {
     @DontInline
     private void catchUp(long number, long unknown) {
         if (number == unknown && sharedSeen >= sharedCount) return;
+        probe();
         globalLock();
         long seen = sharedCount, from = lastShared;
         globalUnlock();
@@ -446,6 +457,8 @@ public final class UntornThread {
     /** This thread ends: its records are complete, and its exit follows every earlier one. */
     void end() {
         if (silent) return;
+        probe();
+        UntornShadow.abandon(this);
         boolean heard = position != 0;
         if (heard) room();
         globalLock();
@@ -462,6 +475,22 @@ public final class UntornThread {
         }
         silence();
         nextSegment();
+    }
+
+    // ---- the stack ------------------------------------------------------------------------------------------------
+
+    /**
+     * Fails here, where nothing has been done yet, if the stack is too short for what follows.
+     * Costs about a hundred nanoseconds, so it is for slow paths only.
+     */
+    static void probe() {
+        probe(PROBE_DEPTH, 0, 0, 0, 0);
+    }
+
+    /** The parameters make the frame as large as those of our own methods. */
+    @DontInline
+    private static long probe(int depth, long a, long b, long c, long d) {
+        return depth == 0 ? a + b + c + d : probe(depth - 1, b, c, d, a) + 1;
     }
 
     // ---- the global lock ------------------------------------------------------------------------------------------

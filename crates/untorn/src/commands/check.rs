@@ -1,0 +1,339 @@
+//! `untorn check`: analyses of class files, without a run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+use untorn_consistency::{Options, Outcome};
+use untorn_findings::{Document, merge};
+use untorn_program::load::JdkChoice;
+use untorn_program::{LoadPlan, Program};
+use untorn_types::ought::Ought;
+use untorn_types::report::Typed;
+
+use crate::cli::OutputArgs;
+use crate::failure::Failure;
+use crate::output::{deliver, print};
+use crate::selection::specification;
+
+/// How many subjects of one kind of assumption the counts name.
+const SUBJECTS: usize = 10;
+
+/// Check class files without running them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --main the classes are a library: any number of threads may call their methods on shared instances.
+
+Examples:
+  untorn check target/classes
+  untorn check app.jar --main com.example.Main --classpath lib/a.jar:lib/b.jar
+  untorn check --jdk-class java.util.Vector --stats")]
+pub struct CheckArgs {
+    /// Folders, jars and class files to check.
+    #[arg(required_unless_present = "jdk_class", value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which analyses to run, separated by commas.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub with: Vec<StaticAnalysis>,
+    /// The main class: check an application from there, not a library.
+    #[arg(long, value_name = "CLASS")]
+    pub main: Option<String>,
+    /// Folders and jars of classes that are used but not checked.
+    #[arg(long, value_name = "CP")]
+    pub classpath: Option<String>,
+    /// The JDK whose classes are used; otherwise that of JAVA_HOME or on the PATH.
+    #[arg(long, value_name = "DIR")]
+    pub jdk: Option<PathBuf>,
+    /// A class of the JDK to check; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub jdk_class: Vec<String>,
+    /// Count the elements of an array as one variable, else as none (consistency).
+    #[arg(long)]
+    pub arrays: bool,
+    /// Filters to switch on (consistency).
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub filter: Vec<Filter>,
+    /// Filters to switch off (consistency).
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub no_filter: Vec<Filter>,
+    /// Print the inferred type of these methods, named as Class.method, and why they are not proved, instead of findings (types).
+    #[arg(long, value_name = "METHOD")]
+    pub explain: Vec<String>,
+    /// What ought to be atomic: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The analyses of class files by their names on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StaticAnalysis {
+    /// All of the following.
+    All,
+    /// Methods that use in several critical sections what other threads change in between.
+    Consistency,
+    /// Proofs that methods and blocks are atomic, and why others are not proved.
+    Types,
+}
+
+/// What consistency leaves out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Filter {
+    /// Fields of different classes are looked at apart.
+    Partition,
+    /// Accesses through `this` in constructors.
+    Initializers,
+    /// Final fields.
+    Final,
+    /// Volatile fields.
+    Volatile,
+    /// Fields that nothing writes once they are initialized.
+    ReadOnly,
+    /// Fields of library classes for input and output.
+    Io,
+    /// Methods that use no lock on the fields in question.
+    Subordinate,
+    /// Methods with more fields than another inconsistent one.
+    Smallest,
+    /// Callers of inconsistent methods.
+    Lowest,
+    /// Reads whose value does not leave the lock; off unless switched on.
+    EscapingValues,
+    /// Methods that are one critical section.
+    OneSection,
+}
+
+pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let spec = specification(args.spec.as_deref())?;
+    let plan = plan(args);
+    let program = Program::load(&plan)?;
+    let mut document = Document::new(inputs(args));
+    document
+        .stats
+        .insert("program".into(), program_stats(&program));
+    let runs = |analysis: StaticAnalysis| {
+        args.with.contains(&StaticAnalysis::All) || args.with.contains(&analysis)
+    };
+    let mut findings = Vec::new();
+    if runs(StaticAnalysis::Consistency) {
+        let outcome = untorn_consistency::check(&program, &options(args), &spec);
+        document
+            .stats
+            .insert("consistency".into(), consistency_stats(&outcome));
+        findings.extend(outcome.findings);
+    }
+    if runs(StaticAnalysis::Types) || !args.explain.is_empty() {
+        let clock = Instant::now();
+        let mut typed = Typed::new(&program)?;
+        let time = clock.elapsed();
+        if !args.explain.is_empty() {
+            return explain(&mut typed, &program, &args.explain);
+        }
+        let ought = Ought::new(&program, &spec);
+        let outcome = typed.outcome(&|method, block| ought.be_atomic(method, block));
+        let stats = types_stats(&typed, &outcome, time)?;
+        document.stats.insert("types".into(), stats);
+        findings.extend(outcome.findings);
+        document.proved = outcome.proved;
+    }
+    document.findings = merge(findings);
+    deliver(&document, &args.output)
+}
+
+/// Prints the types of the methods that the names fit.
+fn explain(
+    typed: &mut Typed<'_>,
+    program: &Program,
+    names: &[String],
+) -> Result<ExitCode, Failure> {
+    let mut text = String::new();
+    for name in names {
+        let fitting = methods_named(program, name);
+        if fitting.is_empty() {
+            return Err(Failure::Usage(format!(
+                "{name}: no checked method has this name; write it as Class.method"
+            )));
+        }
+        for method in fitting {
+            text.push_str(&typed.explain(method));
+        }
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Methods of the checked classes called `Class.method` or `package.Class.method`.
+fn methods_named(program: &Program, name: &str) -> Vec<untorn_program::MethodId> {
+    let classes = program.classes();
+    let Some((class, method)) = name.rsplit_once('.') else {
+        return Vec::new();
+    };
+    let fits = |internal: &str| {
+        let dotted = internal.replace('/', ".");
+        dotted == class || dotted.ends_with(&format!(".{class}"))
+    };
+    program
+        .inputs()
+        .iter()
+        .filter(|&&input| fits(classes.class_name(input)))
+        .flat_map(|&input| classes.methods_named(input, method))
+        .collect()
+}
+
+fn types_stats(
+    typed: &Typed<'_>,
+    outcome: &untorn_types::report::Outcome,
+    time: std::time::Duration,
+) -> Result<Value, Failure> {
+    let mut counts = serde_json::to_value(typed.counts())?;
+    let share = |blocks: bool| {
+        let proved = (outcome.proved.iter())
+            .filter(|region| region.block.is_some() == blocks)
+            .count();
+        let open = (outcome.findings.iter())
+            .filter(|finding| finding.region.block.is_some() == blocks)
+            .count();
+        format!("{proved} of {}", proved + open)
+    };
+    if let Some(counts) = counts.as_object_mut() {
+        counts.insert("typing".into(), milliseconds(time).into());
+        counts.insert("methods proved".into(), share(false).into());
+        counts.insert("blocks proved".into(), share(true).into());
+    }
+    Ok(counts)
+}
+
+fn plan(args: &CheckArgs) -> LoadPlan {
+    LoadPlan {
+        inputs: args.paths.clone(),
+        jdk_classes: args.jdk_class.clone(),
+        classpath: args
+            .classpath
+            .iter()
+            .flat_map(std::env::split_paths)
+            .filter(|path| *path != Path::new(""))
+            .collect(),
+        jdk: args
+            .jdk
+            .clone()
+            .map_or(JdkChoice::Discover, JdkChoice::Home),
+        main: args.main.clone(),
+        ..LoadPlan::default()
+    }
+}
+
+fn inputs(args: &CheckArgs) -> Vec<String> {
+    let paths = args.paths.iter().map(|path| path.display().to_string());
+    paths.chain(args.jdk_class.iter().cloned()).collect()
+}
+
+fn options(args: &CheckArgs) -> Options {
+    let mut options = Options {
+        arrays: args.arrays,
+        ..Options::default()
+    };
+    for (filters, on) in [(&args.filter, true), (&args.no_filter, false)] {
+        for filter in filters {
+            *switch(&mut options, *filter) = on;
+        }
+    }
+    options
+}
+
+fn switch(options: &mut Options, filter: Filter) -> &mut bool {
+    match filter {
+        Filter::Partition => &mut options.partition,
+        Filter::Initializers => &mut options.initializers,
+        Filter::Final => &mut options.final_fields,
+        Filter::Volatile => &mut options.volatile_fields,
+        Filter::ReadOnly => &mut options.read_only_fields,
+        Filter::Io => &mut options.io,
+        Filter::Subordinate => &mut options.subordinate,
+        Filter::Smallest => &mut options.smallest,
+        Filter::Lowest => &mut options.lowest,
+        Filter::EscapingValues => &mut options.escaping_values,
+        Filter::OneSection => &mut options.one_section,
+    }
+}
+
+fn consistency_stats(outcome: &Outcome) -> Value {
+    let stats = &outcome.stats;
+    let of = |(reported, all): (usize, usize)| format!("{reported} of {all}");
+    let mut counts = json!({
+        "symbolic execution": milliseconds(stats.execution),
+        "checking": milliseconds(stats.checking),
+        "threads": stats.threads,
+        "methods in contexts": stats.contexts,
+        "variables": stats.variables,
+        "lock views": stats.lock_views,
+        "inconsistent views (app)": stats.reports.0,
+        "inconsistent views (lib)": stats.reports.1,
+        "methods reported of those with views (app)": of(stats.app_methods),
+        "methods reported of those with views (lib)": of(stats.lib_methods),
+    });
+    if let (Some(peak), Some(counts)) = (peak_memory(), counts.as_object_mut()) {
+        counts.insert("peak memory".into(), peak.into());
+    }
+    counts
+}
+
+fn program_stats(program: &Program) -> Value {
+    let stats = program.stats();
+    let mut assumptions: Map<String, Value> = Map::new();
+    for (kind, subject, _) in program.assumptions().iter() {
+        let entry = assumptions.entry(words(&format!("{kind:?}")));
+        let subjects = entry.or_insert_with(|| json!({"count": 0, "first": []}));
+        let count = subjects["count"].as_u64().unwrap_or(0) + 1;
+        subjects["count"] = count.into();
+        if let Some(first) = subjects["first"].as_array_mut()
+            && first.len() < SUBJECTS
+        {
+            first.push(subject.into());
+        }
+    }
+    json!({
+        "classes checked": stats.input_classes,
+        "classes loaded": stats.loaded_classes,
+        "reachable methods": stats.reachable_methods,
+        "abstract objects": stats.objects,
+        "shared objects": stats.shared_objects,
+        "abstract threads": stats.threads,
+        "loading": milliseconds(stats.load_time + stats.body_time),
+        "points-to": milliseconds(stats.heap_time),
+        "threads and sharing": milliseconds(stats.thread_time),
+        "assumptions": assumptions,
+    })
+}
+
+fn milliseconds(time: std::time::Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// `MissingClass` as `missing class`.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+/// The most memory this process had, where the system tells.
+fn peak_memory() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().to_owned())
+}

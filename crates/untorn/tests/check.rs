@@ -1,0 +1,201 @@
+//! `untorn check` on real class files, good and bad.
+
+#![allow(clippy::unwrap_used)]
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+const ACCOUNT: &str = "
+public class Account {
+    private int balance;
+    private Helper helper = new Helper();
+    public synchronized int read() { return balance; }
+    public void updateBad(int amount) {
+        int before = read();
+        synchronized (this) { balance = before + amount; }
+    }
+    public synchronized void addOk(int amount) { balance += helper.same(amount); }
+    public static void main(String[] args) { new Account().updateBad(1); }
+}
+class Helper { int same(int value) { return value; } }
+";
+
+/// A folder with the classes of `Account.java`.
+fn classes() -> &'static Path {
+    static COMPILED: OnceLock<TempDir> = OnceLock::new();
+    let folder = COMPILED.get_or_init(|| {
+        let folder = TempDir::new().unwrap();
+        let source = folder.path().join("Account.java");
+        fs::write(&source, ACCOUNT).unwrap();
+        let javac = env::var_os("JAVA_HOME")
+            .map_or("javac".into(), |home| PathBuf::from(home).join("bin/javac"));
+        let out = folder.path().join("classes");
+        let done = Command::new(javac)
+            .arg("-g")
+            .arg("-d")
+            .arg(&out)
+            .arg(&source)
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        folder
+    });
+    static CLASSES: OnceLock<PathBuf> = OnceLock::new();
+    CLASSES.get_or_init(|| folder.path().join("classes"))
+}
+
+fn check(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .arg("check")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The one line of a refused input.
+fn refusal(arguments: &[&str]) -> String {
+    let output = check(arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+#[test]
+fn a_library_is_checked_for_any_number_of_clients() {
+    let output = check(&[text(classes())]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("Account.updateBad (Account.java:7)"),
+        "{said}"
+    );
+    assert!(!said.contains("addOk ("), "{said}");
+}
+
+#[test]
+fn an_application_is_checked_from_its_main_method() {
+    let output = check(&[text(classes()), "--main", "Account"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "one thread only: {said}");
+}
+
+#[test]
+fn json_goes_to_the_file_asked_for() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("findings.json");
+    let output = check(&[
+        text(classes()),
+        "--with",
+        "consistency",
+        "--format",
+        "json",
+        "-o",
+        text(&file),
+        "--exit-zero",
+    ]);
+    assert_eq!(output.status.code(), Some(0));
+    let document: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let finding = &document["findings"][0];
+    assert_eq!(finding["kind"], "method-inconsistency");
+    assert_eq!(finding["verdict"], "suspected");
+    assert_eq!(finding["region"]["method"], "updateBad");
+    assert!(
+        document["stats"]["consistency"]["lock views"]
+            .as_u64()
+            .unwrap()
+            > 0
+    );
+    assert!(
+        document["stats"]["program"]["classes checked"]
+            .as_u64()
+            .unwrap()
+            == 2
+    );
+}
+
+#[test]
+fn a_class_of_the_jdk_needs_no_path() {
+    let output = check(&["--jdk-class", "java.util.Hashtable", "--stats", "-q"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("Hashtable.<init>"), "{said}");
+    assert!(said.contains("symbolic execution"), "{said}");
+}
+
+#[test]
+fn filters_can_be_switched() {
+    let output = check(&[
+        text(classes()),
+        "--no-filter",
+        "lowest,one-section,subordinate",
+        "-q",
+    ]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("Account.addOk"), "{said}");
+}
+
+#[test]
+fn a_missing_class_is_a_counted_assumption() {
+    let folder = TempDir::new().unwrap();
+    fs::copy(
+        classes().join("Account.class"),
+        folder.path().join("Account.class"),
+    )
+    .unwrap();
+    let output = check(&[text(folder.path()), "--stats", "-q"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("missing class:"), "{said}");
+    assert!(said.contains("Helper"), "{said}");
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    let folder = TempDir::new().unwrap();
+    let bytes = fs::read(classes().join("Account.class")).unwrap();
+    let truncated = folder.path().join("Account.class");
+    fs::write(&truncated, &bytes[..bytes.len() / 2]).unwrap();
+    let said = refusal(&[text(&truncated)]);
+    assert!(
+        said.contains("Account.class") && said.contains("offset"),
+        "{said}"
+    );
+    let other = folder.path().join("Other.class");
+    fs::write(&other, b"no class at all").unwrap();
+    let said = refusal(&[text(&other)]);
+    assert!(said.contains("Other.class"), "{said}");
+    let said = refusal(&[text(&folder.path().join("nowhere.jar"))]);
+    assert!(said.contains("nowhere.jar"), "{said}");
+    let said = refusal(&[text(classes()), "--main", "Nobody"]);
+    assert!(said.contains("Nobody"), "{said}");
+    let said = refusal(&[text(classes()), "--main", "Helper"]);
+    assert!(said.contains("no method main"), "{said}");
+    let said = refusal(&["--jdk-class", "java.util.Nothing"]);
+    assert!(said.contains("java.util.Nothing"), "{said}");
+    let said = refusal(&[text(classes()), "--jdk", text(folder.path())]);
+    assert!(said.contains("is no JDK"), "{said}");
+    let said = refusal(&[text(classes()), "--spec", "nowhere.toml"]);
+    assert!(said.contains("nowhere.toml"), "{said}");
+}
+
+#[test]
+fn something_must_be_named() {
+    let output = check(&[]);
+    assert_eq!(output.status.code(), Some(2));
+}
