@@ -29,28 +29,18 @@ fn torn_sentence(finding: &Finding, interleaving: &Interleaving) -> Option<Strin
         } else {
             short(&step.target)
         };
-        let verb = verb(step);
-        match acts.last_mut() {
-            Some(act) if act.thread == step.thread && act.verb == verb => {
-                if !act.targets.contains(&target) {
-                    act.targets.push(target);
-                }
-            }
-            _ => acts.push(Act {
-                thread: &step.thread,
-                verb,
-                targets: vec![target],
-            }),
-        }
+        Act::add(&mut acts, &step.thread, verb(step), target);
     }
     let others = acts_text(&acts);
     if others.is_empty() {
         return None;
     }
-    let second = if enters.target == leaves.target {
-        done(enters)
-    } else {
+    let second = if enters.target != leaves.target {
         format!("{} is {}", short(&enters.target), done(enters))
+    } else if enters.op == leaves.op {
+        "again".to_owned()
+    } else {
+        done(enters)
     };
     Some(format!(
         "{} {torn}: {} is {}{} and {second}{}, and {} in between.",
@@ -63,16 +53,43 @@ fn torn_sentence(finding: &Finding, interleaving: &Interleaving) -> Option<Strin
     ))
 }
 
-/// What a thread did, in a row, to several locations.
+/// What a thread did, in a row: some verbs on some locations.
 struct Act<'a> {
     thread: &'a str,
-    verb: String,
+    verbs: Vec<String>,
     targets: Vec<String>,
 }
 
-/// `thread auditor reads a and b and writes c`; the first few of them.
+impl<'a> Act<'a> {
+    /// Adds to the last act where the sentence stays true: one verb on several locations, or several on one.
+    fn add(acts: &mut Vec<Self>, thread: &'a str, verb: String, target: String) {
+        if let Some(last) = acts.last_mut()
+            && last.thread == thread
+        {
+            if last.verbs == [verb.as_str()] {
+                if !last.targets.contains(&target) {
+                    last.targets.push(target);
+                }
+                return;
+            }
+            if last.targets == [target.as_str()] {
+                if !last.verbs.contains(&verb) {
+                    last.verbs.push(verb);
+                }
+                return;
+            }
+        }
+        acts.push(Self {
+            thread,
+            verbs: vec![verb],
+            targets: vec![target],
+        });
+    }
+}
+
+/// `thread auditor reads a and b`, `thread A reads and writes a, then thread B writes it`; the first few of them.
 fn acts_text(acts: &[Act<'_>]) -> String {
-    let mut clauses: Vec<String> = Vec::new();
+    let mut text = String::new();
     let mut thread = "";
     for act in acts.iter().take(NAMED_BETWEEN) {
         let mut targets = act.targets.clone();
@@ -81,15 +98,19 @@ fn acts_text(acts: &[Act<'_>]) -> String {
             targets.truncate(NAMED_BETWEEN);
             targets.push(format!("{more} more"));
         }
-        let does = format!("{} {}", act.verb, enumeration(&targets));
+        let does = format!("{} {}", enumeration(&act.verbs), enumeration(&targets));
         if act.thread == thread {
-            clauses.push(does);
+            text.push_str(&format!(" and {does}"));
         } else {
-            clauses.push(format!("thread {} {does}", act.thread));
+            let then = if thread.is_empty() { "" } else { ", then " };
+            text.push_str(&format!("{then}thread {} {does}", act.thread));
             thread = act.thread;
         }
     }
-    enumeration(&clauses)
+    if acts.len() > NAMED_BETWEEN {
+        text.push_str(", and more,");
+    }
+    text
 }
 
 /// The steps at which the path leaves the blamed region and enters it again.

@@ -121,7 +121,7 @@ fn as_arguments(defaults: &Defaults, command: &Command, given: &ArgMatches) -> V
         let takes_value = argument.get_action().takes_values();
         let mut push = |value: &toml::Value| match value {
             toml::Value::Boolean(true) if !takes_value => {
-                arguments.push(format!("--{name}").into())
+                arguments.push(format!("--{name}").into());
             }
             toml::Value::Boolean(false) if !takes_value => {}
             toml::Value::String(text) => arguments.push(format!("--{name}={text}").into()),

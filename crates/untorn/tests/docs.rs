@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+use support::{ROOT, agent, copy};
 
 /// Where the page of each analysis is written: in the header of its module.
 const ANALYSES: [(&str, &str); 8] = [
@@ -151,19 +153,6 @@ fn fits(shown: &[String], output: &str) -> bool {
     skipping || lines.next().is_none()
 }
 
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            std::fs::copy(&path, &target).unwrap();
-        }
-    }
-}
-
 fn pages(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -173,21 +162,6 @@ fn pages(folder: &Path, into: &mut Vec<PathBuf>) {
             into.push(path);
         }
     }
-}
-
-/// The agent that `untorn run` needs, beside the program; built if it is not there yet.
-fn ensure_agent(programs: &Path) {
-    let library = programs.join("libuntorn_agent.so");
-    if library.exists() || std::env::var_os("UNTORN_AGENT").is_some() {
-        return;
-    }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--release", "--package", "untorn-agent"])
-        .current_dir(ROOT)
-        .status()
-        .unwrap();
-    assert!(built.success() && library.exists(), "{}", library.display());
 }
 
 #[test]
@@ -213,7 +187,7 @@ fn every_command_in_the_documentation_runs_and_prints_what_is_shown() {
             .iter()
             .any(|e| e.command.contains("untorn run") || e.command.contains("untorn record"))
         {
-            ensure_agent(programs);
+            agent();
         }
         // A page is read from top to bottom, so its commands share a folder.
         let folder = tempfile::tempdir().unwrap();

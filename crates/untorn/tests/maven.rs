@@ -2,39 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
+mod support;
+
+use std::path::Path;
 use std::process::Command;
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if !path.is_dir() {
-            std::fs::copy(&path, &target).unwrap();
-        } else if path.file_name().is_some_and(|name| name != "target") {
-            copy(&path, &target);
-        }
-    }
-}
-
-/// The agent's library, beside the program; built if it is not there yet.
-fn agent() -> PathBuf {
-    let programs = Path::new(env!("CARGO_BIN_EXE_untorn")).parent().unwrap();
-    let library = programs.join("libuntorn_agent.so");
-    if !library.exists() {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
-            .args(["build", "--release", "--package", "untorn-agent"])
-            .current_dir(ROOT)
-            .status()
-            .unwrap();
-        assert!(built.success());
-    }
-    library.canonicalize().unwrap()
-}
+use support::{ROOT, agent, copy};
 
 #[test]
 fn tests_of_a_maven_project_are_watched_around_maven_and_through_its_arg_line() {

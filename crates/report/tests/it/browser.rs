@@ -100,7 +100,8 @@ impl Browser {
     }
 
     /// Calls a method and awaits its answer, taking note of complaints on the way.
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
+    pub fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
+        let params = params.into();
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": params });
         if let Some(session) = &self.session {

@@ -211,7 +211,7 @@ fn ten_thousand_findings_stay_usable() {
         "10,000 findings: opened in {opened:?}, filtered in {filtering} ms, a finding in {opening} ms"
     );
     // Generous, since the machine may be busy; what is meant is "no freeze".
-    assert!(opened < Duration::from_secs(60));
+    assert!(opened < Duration::from_mins(1));
     assert!(filtering.as_f64().unwrap() < 5_000.0 && opening.as_f64().unwrap() < 5_000.0);
     browser.picture("many.png");
     assert_eq!(browser.complaints, Vec::<String>::new());

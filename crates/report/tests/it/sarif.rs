@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use untorn_findings::{Document, Step, Suppressed, SuppressedBy};
+use untorn_findings::{Document, Evidence, Step, Suppressed, SuppressedBy};
 use untorn_report::{Excerpts, sarif};
 
 use crate::sample::{document, excerpts};
@@ -133,7 +133,7 @@ fn the_limits_of_code_hosts_are_kept_and_what_is_left_out_is_said() {
     document.findings.extend((0..sarif::MOST_RESULTS).map(|i| {
         let mut finding = one.clone();
         finding.fingerprint = format!("{i:020x}");
-        finding.evidence = Default::default();
+        finding.evidence = Evidence::default();
         finding
     }));
     let log = log(&document, &Excerpts::default());
