@@ -5,10 +5,11 @@
 //! May over-report: a value that flows into a phi counts as leaked.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use untorn_program::classes::Type;
 use untorn_program::ir::{Body, Def, Op};
 use untorn_program::{BlockId, InstrId, MethodId, ValueId};
 
-use super::models::Operand;
+use super::models::{Operand, is_value_class};
 use super::world::World;
 
 /// Which parameters, the receiver being 0, a translated method may leak.
@@ -232,15 +233,28 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
     if is_clone(world, callee) {
         return false;
     }
-    let Some(model) = world.models.find(world.table(), callee) else {
+    let classes = world.table();
+    let Some(model) = world.models.find(classes, callee) else {
         return true;
     };
-    let receiver = !world.table().method(callee).flags.is_static();
+    let info = classes.method(callee);
+    // Starting a thread hands it to the thread.
+    let effect = world.program.library().effect(classes, callee);
+    if effect.is_some_and(|effect| !effect.start.is_empty()) {
+        return true;
+    }
+    let receiver = !info.flags.is_static();
     if receiver && position == 0 {
         return false;
     }
+    // What is given back may be the argument itself, by another name.
+    let result = info.returns.and_then(Type::class);
+    let may_be_given_back = !model.fresh
+        && !model.view
+        && result.is_some_and(|class| !is_value_class(classes.class_name(class)));
     let arg = Operand::Arg(position - usize::from(receiver));
-    model.keeps && !model.reads.contains(&arg) && !model.writes.contains(&arg)
+    let accessed = model.reads.contains(&arg) || model.writes.contains(&arg);
+    may_be_given_back || (model.keeps && !accessed)
 }
 
 /// Which parameters the translated methods may leak: a least fixpoint.

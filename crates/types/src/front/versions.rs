@@ -176,6 +176,9 @@ pub fn library_touches(
     let receiver = usize::from(!classes.method(callee).flags.is_static());
     let mut all = Vec::new();
     for (position, &arg) in args.iter().enumerate() {
+        if !shape.body.ty(arg).is_reference() {
+            continue;
+        }
         let operand = match position.checked_sub(receiver) {
             Some(index) => Operand::Arg(index),
             None => Operand::Receiver,

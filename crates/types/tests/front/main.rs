@@ -124,6 +124,15 @@ fn objects_are_confined_until_they_leak() {
 }
 
 #[test]
+fn another_name_is_no_hiding_place() {
+    let fixture = Fixture::of("Aliases.java");
+    let mut typed = fixture.types("aliases/Aliases");
+    typed.prove("throughResult", false);
+    typed.prove("throughStart", false);
+    typed.prove("alone", true);
+}
+
+#[test]
 fn string_buffer_can_tear_where_it_reads_another() {
     let program = jdk(&["java.lang.StringBuffer"]);
     let mut typed = program.types("java/lang/StringBuffer");
