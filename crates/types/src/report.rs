@@ -396,8 +396,7 @@ impl<'a> Typed<'a> {
         let mut fault = fault.clone();
         let mut calls = Vec::new();
         let mut visited = vec![id];
-        loop {
-            let Fault::Torn(tear) = &fault else { break };
+        while let Fault::Torn(tear) = &fault {
             if tear.first.node != tear.second.node {
                 break;
             }

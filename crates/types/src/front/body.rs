@@ -249,10 +249,10 @@ impl<'t, 'a> Writer<'t, 'a> {
         let line = instr.line;
         match &instr.op {
             Op::GetField { object, field } => {
-                self.access(line, *field, Some(*object), false, leaked)
+                self.access(line, *field, Some(*object), false, leaked);
             }
             Op::PutField { object, field, .. } => {
-                self.access(line, *field, Some(*object), true, leaked)
+                self.access(line, *field, Some(*object), true, leaked);
             }
             Op::GetStatic { field } => self.access(line, *field, None, false, leaked),
             Op::PutStatic { field, .. } => self.access(line, *field, None, true, leaked),

@@ -264,7 +264,7 @@ impl Content {
     fn spill(&mut self, world: &World<'_>, shape: &Shape<'_>, at: InstrId, value: ValueId) {
         // The object itself, before any put turns it into a field's.
         let mut visited = FxHashSet::default();
-        for made in self.made_behind(world, shape, value, &mut visited) {
+        for made in made_behind(shape, value, &mut visited) {
             let list = self.spills.entry((shape.method, made)).or_default();
             if !list.contains(&at) {
                 list.push(at);
@@ -309,41 +309,6 @@ impl Content {
             }
         }
         true
-    }
-
-    fn made_behind(
-        &self,
-        world: &World<'_>,
-        shape: &Shape<'_>,
-        value: ValueId,
-        visited: &mut FxHashSet<ValueId>,
-    ) -> Vec<ValueId> {
-        let value = shape.canon(value);
-        if !visited.insert(value) {
-            return Vec::new();
-        }
-        if let Def::Phi(block) = shape.body.value(value).def {
-            let phi = shape
-                .body
-                .block(block)
-                .phis
-                .iter()
-                .find(|phi| phi.result == value);
-            let inputs: Vec<ValueId> = phi.map(|phi| phi.inputs.clone()).unwrap_or_default();
-            return inputs
-                .into_iter()
-                .flat_map(|input| self.made_behind(world, shape, input, visited))
-                .collect();
-        }
-        let by_call = matches!(
-            shape.body.defining(value).map(|i| &i.op),
-            Some(Op::Invoke { .. })
-        );
-        if shape.is_made_here(value) || by_call {
-            vec![value]
-        } else {
-            Vec::new()
-        }
     }
 
     fn gives(&mut self, world: &World<'_>, shape: &Shape<'_>, value: ValueId) {
@@ -400,7 +365,7 @@ impl Content {
                     || matches!(source, Source::Made(_))
             });
             let mut visited = FxHashSet::default();
-            let made = self.made_behind(world, shape, *value, &mut visited);
+            let made = made_behind(shape, *value, &mut visited);
             fine &= !made.is_empty() || self.sources(world, shape, *value).is_empty();
             for made in made {
                 let spills = self.spills.get(&(shape.method, made));
@@ -440,6 +405,32 @@ impl Content {
                 }
             }
         }
+    }
+}
+
+/// The objects behind a value that were made here, or by a call.
+fn made_behind(
+    shape: &Shape<'_>,
+    value: ValueId,
+    visited: &mut FxHashSet<ValueId>,
+) -> Vec<ValueId> {
+    let value = shape.canon(value);
+    if !visited.insert(value) {
+        return Vec::new();
+    }
+    let defining = shape.body.defining(value).map(|instr| &instr.op);
+    if let Def::Phi(block) = shape.body.value(value).def {
+        let phis = shape.body.block(block).phis.iter();
+        return phis
+            .filter(|phi| phi.result == value)
+            .flat_map(|phi| &phi.inputs)
+            .flat_map(|&input| made_behind(shape, input, visited))
+            .collect();
+    }
+    if shape.is_made_here(value) || matches!(defining, Some(Op::Invoke { .. })) {
+        vec![value]
+    } else {
+        Vec::new()
     }
 }
 

@@ -61,10 +61,10 @@ impl FieldFacts {
                             self.written.insert(*field);
                         }
                     }
-                    Op::PutStatic { field, .. } => {
-                        if initializes != Some(classes.field(*field).class) {
-                            self.written.insert(*field);
-                        }
+                    Op::PutStatic { field, .. }
+                        if initializes != Some(classes.field(*field).class) =>
+                    {
+                        self.written.insert(*field);
                     }
                     _ => {}
                 }

@@ -1,5 +1,7 @@
 //! Java sources, compiled by javac and typed: every verdict is expected by name.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use support::{Fixture, jdk};
