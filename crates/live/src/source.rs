@@ -45,6 +45,8 @@ pub struct LiveSource {
     checker: Checker,
     repair: Repair,
     spool: Option<Spool>,
+    /// How long a declaration is waited for: it was sent before the record was written, so it is on its way.
+    patience: Duration,
     tally: Tally,
     process: String,
 }
@@ -64,6 +66,7 @@ impl LiveSource {
             checker: Checker::default(),
             repair: Repair::default(),
             spool: None,
+            patience: Duration::from_secs(5),
             tally: Tally::default(),
             process,
         }
@@ -100,19 +103,23 @@ impl LiveSource {
 fn learn(
     names: &mut Names,
     declarations: &Receiver<Vec<Declaration>>,
+    patience: &mut Duration,
     thread: u32,
     record: Record,
 ) {
-    // Declarations were sent before the record was written, so they are on their way; the limit is for a broken agent.
-    const PATIENCE: Duration = Duration::from_secs(5);
     while !is_known(names, thread, record) {
-        match declarations.recv_timeout(PATIENCE) {
+        match declarations.recv_timeout(*patience) {
             Ok(all) => {
                 for declaration in all {
                     names.declare(declaration);
                 }
             }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {
+                // An agent that did not declare this will not declare the next one either.
+                *patience = Duration::ZERO;
+                return;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
@@ -133,12 +140,13 @@ impl Source for LiveSource {
                 checker,
                 repair,
                 declarations,
+                patience,
                 tally,
                 ..
             } = self;
             let went_on = lines.turn(|thread, record| {
                 if !is_known(names, thread, record) {
-                    learn(names, declarations, thread, record);
+                    learn(names, declarations, patience, thread, record);
                 }
                 match decoder.decode(names, thread, record) {
                     Decoded::Nothing => {}

@@ -13,6 +13,9 @@ public class Stress {
     static final int READ = 0, WRITE = 1 | UntornRuntime.WRITES, READ_STATIC = 2, WRITE_STATIC = 3 | UntornRuntime.WRITES,
             READ_ELEMENT = 4, WRITE_ELEMENT = 5 | UntornRuntime.WRITES, LOCK = 6, UPDATE_CONTENT = 7 | UntornRuntime.WRITES;
 
+    /** The id of the static field: the second one that the sites name. */
+    static final int SHARED_FIELD = 1;
+
     static class Cell {
         public transient long $untorn;
         long value;
@@ -52,10 +55,10 @@ public class Stress {
                 int place = random.nextInt(cells.length);
                 access(cells[place], place, write, fresh, c, account);
             } else if (what < 80) {
-                UntornRuntime.lockStatic(0, write ? WRITE_STATIC : READ_STATIC, c);
+                UntornRuntime.lockStatic(SHARED_FIELD, write ? WRITE_STATIC : READ_STATIC, c);
                 if (write) shared = fresh;
                 long value = shared;
-                UntornRuntime.unlockStatic(0, write ? WRITE_STATIC : READ_STATIC, c);
+                UntornRuntime.unlockStatic(SHARED_FIELD, write ? WRITE_STATIC : READ_STATIC, c);
                 account.add(write ? 1 : 0, 1_000_000, value);
             } else if (what < 90) {
                 int index = random.nextInt(array.length);
