@@ -118,14 +118,14 @@ mod tests {
         };
         assert!(Plan::new(&config).unwrap_err().to_string().contains("bold"));
         let config = Config {
-            include: vec!["a.B@0".to_owned()],
+            include: vec!["a.B@x".to_owned()],
             ..Config::default()
         };
         assert!(
             Plan::new(&config)
                 .unwrap_err()
                 .to_string()
-                .contains("a.B@0")
+                .contains("a.B@x")
         );
     }
 }
