@@ -9,7 +9,7 @@ use std::process::Output;
 use program::Program;
 
 /// Two threads that always interleave in the same way: `torn` and `alsoTorn` are divided in every run, `whole` never.
-const FORCED: &str = r#"
+const FORCED: &str = r"
 public class Forced {
     static volatile int step;
     private int first;
@@ -54,7 +54,7 @@ public class Forced {
         other.join();
     }
 }
-"#;
+";
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -80,7 +80,7 @@ fn a_second_run_finds_what_a_single_run_finds() {
     let (one, all) = (program.file("one.prof"), program.file("all.prof"));
     let first = program.watched(&["run", "--mode", "first", "--profile", &one]);
     assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
-    let merged = program.untorn(&["profile", "merge", &one, &one, "-o", &all]);
+    let merged = Program::untorn(&["profile", "merge", &one, &one, "-o", &all]);
     assert!(merged.status.success());
     assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(&all).unwrap());
     let second = program.watched(&[
@@ -152,7 +152,7 @@ fn a_specification_is_shown_with_its_rules_and_intersected() {
     let (a, b) = (program.file("a.toml"), program.file("b.toml"));
     std::fs::write(&a, "heuristic = \"auto\"\nexclude = [\"Forced.torn\"]\n").unwrap();
     std::fs::write(&b, "heuristic = \"synch\"\n").unwrap();
-    let shown = program.untorn(&["spec", "show", &program.classes(), "--spec", &a]);
+    let shown = Program::untorn(&["spec", "show", &program.classes(), "--spec", &a]);
     let shown = text(&shown.stdout);
     assert!(
         shown.contains("atomic  Forced.alsoTorn()V  (heuristic auto)"),
@@ -162,10 +162,10 @@ fn a_specification_is_shown_with_its_rules_and_intersected() {
         !shown.contains("Forced.torn()V") && !shown.contains("main"),
         "{shown}"
     );
-    let both = program.untorn(&["spec", "intersect", &a, &b]);
+    let both = Program::untorn(&["spec", "intersect", &a, &b]);
     let both_file = program.file("both.toml");
     std::fs::write(&both_file, &both.stdout).unwrap();
-    let shown = program.untorn(&[
+    let shown = Program::untorn(&[
         "spec",
         "show",
         &program.classes(),
@@ -184,6 +184,6 @@ fn a_specification_is_shown_with_its_rules_and_intersected() {
         "{shown}"
     );
     std::fs::write(&b, "heuristic = 7\n").unwrap();
-    let bad = program.untorn(&["spec", "show", &program.classes(), "--spec", &b]);
+    let bad = Program::untorn(&["spec", "show", &program.classes(), "--spec", &b]);
     assert_eq!(bad.status.code(), Some(2));
 }

@@ -44,7 +44,7 @@ impl Program {
     }
 
     /// Untorn alone.
-    pub fn untorn(&self, arguments: &[&str]) -> Output {
+    pub fn untorn(arguments: &[&str]) -> Output {
         Self::command().args(arguments).output().unwrap()
     }
 
