@@ -143,7 +143,7 @@ fn verb(step: &Step) -> String {
         "write" => "writes",
         "update" => "updates",
         "acquire" | "acquire shared" => "takes",
-        "release" | "release shared" => "gives up",
+        "release" | "release shared" => "releases",
         "fork" => "starts",
         "join" => "awaits",
         other => return format!("does {other} of"),
