@@ -9,9 +9,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use untorn_analyses::aerodrome::{self, Aerodrome};
+use untorn_analyses::atomizer::{self, Atomizer};
 use untorn_analyses::count::Count;
 use untorn_analyses::doublechecker::{self, DoubleChecker};
+use untorn_analyses::lockset::{self, Lockset};
 use untorn_analyses::velodrome::{self, Velodrome};
+use untorn_analyses::views::{self, Views};
 use untorn_analyses::{Analysis, run as feed};
 use untorn_trace::{OpenOptions, OrderedWriter, UtrOptions, open};
 
@@ -26,11 +29,26 @@ struct Subject {
     make: fn() -> Box<dyn Analysis>,
 }
 
-const SUBJECTS: [Subject; 4] = [
+const SUBJECTS: [Subject; 7] = [
     Subject {
         name: "count",
         target: 0.0,
         make: || Box::new(Count::default()),
+    },
+    Subject {
+        name: "lockset",
+        target: 20.0,
+        make: || Box::new(Lockset::new(lockset::Options::default())),
+    },
+    Subject {
+        name: "atomizer",
+        target: 20.0,
+        make: || Box::new(Atomizer::new(atomizer::Options::default())),
+    },
+    Subject {
+        name: "views",
+        target: 15.0,
+        make: || Box::new(Views::new(views::Options::default())),
     },
     Subject {
         name: "velodrome",
