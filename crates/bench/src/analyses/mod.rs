@@ -14,7 +14,6 @@ use untorn_analyses::count::Count;
 use untorn_analyses::doublechecker::{self, DoubleChecker};
 use untorn_analyses::lockset::{self, Lockset};
 use untorn_analyses::velodrome::{self, Velodrome};
-use untorn_analyses::views::{self, Views};
 use untorn_analyses::{Analysis, run as feed};
 use untorn_trace::{OpenOptions, OrderedWriter, UtrOptions, open};
 
@@ -29,7 +28,7 @@ struct Subject {
     make: fn() -> Box<dyn Analysis>,
 }
 
-const SUBJECTS: [Subject; 7] = [
+const SUBJECTS: [Subject; 6] = [
     Subject {
         name: "count",
         target: 0.0,
@@ -44,11 +43,6 @@ const SUBJECTS: [Subject; 7] = [
         name: "atomizer",
         target: 20.0,
         make: || Box::new(Atomizer::new(atomizer::Options::default())),
-    },
-    Subject {
-        name: "views",
-        target: 15.0,
-        make: || Box::new(Views::new(views::Options::default())),
     },
     Subject {
         name: "velodrome",
