@@ -16,16 +16,21 @@ use untorn_spec::{ClassFacts, Specification};
 
 use crate::domain::{Entry, Variables, overlap};
 use crate::execution::{Execution, Section, StateId};
+use crate::groups::PartId;
 use crate::report::{Candidate, Checker};
 
 /// The name of the analysis.
 const NAME: &str = "consistency";
+/// How many views of a method, over classes and threads, a finding shows.
+const MOST_METHOD_VIEWS: usize = 8;
 /// How many lock views a finding shows.
 const MOST_VIEWS: usize = 6;
 /// How many methods that have one lock view a finding shows.
 const MOST_ORIGINS: usize = 2;
 /// How many states are searched for an access to show.
-const MOST_SEARCHED: usize = 2000;
+const MOST_SEARCHED: usize = 500;
+/// How many accesses of a lock view are shown with their place.
+const MOST_PLACES: usize = 4;
 /// How many callers a finding shows.
 const MOST_ENCLOSING: usize = 8;
 /// How many allocation sites a finding shows.
@@ -81,8 +86,13 @@ impl<'a> Writer<'a> {
     fn finding(&self, method: MethodId, candidates: &[&Candidate]) -> Finding {
         let mut views: Vec<MethodViews> = Vec::new();
         let mut larger = 0;
+        let mut seen: FxHashSet<(usize, PartId)> = FxHashSet::default();
         for candidate in candidates {
             larger = larger.max(candidate.larger);
+            if !seen.insert((candidate.execution, candidate.part)) || seen.len() > MOST_METHOD_VIEWS
+            {
+                continue;
+            }
             let view = self.method_views(candidate);
             let same =
                 |known: &&mut MethodViews| (&known.class, &known.view) == (&view.class, &view.view);
@@ -135,7 +145,7 @@ impl<'a> Writer<'a> {
         MethodViews {
             class: class.map_or_else(|| "*".to_owned(), |class| self.dotted(class)),
             library: class.is_some_and(|class| !self.program.is_input(class)),
-            view: self.entries(&candidate.view),
+            view: self.entries(&self.checker.view(candidate.part)),
             thread: self.thread(execution.thread),
             interfering: self.interfering(candidate),
             allocated_at: self.allocated_at(candidate),
@@ -144,6 +154,7 @@ impl<'a> Writer<'a> {
 
     /// The lock views of broken pairs, the first of each pair and the second in turn.
     fn interfering(&self, candidate: &Candidate) -> Vec<LockView> {
+        let own = self.checker.view(candidate.part);
         let mut shown: Vec<usize> = Vec::new();
         for (left, right) in candidate.broken.iter() {
             for index in [*left, *right] {
@@ -157,7 +168,7 @@ impl<'a> Writer<'a> {
             let Some(((_, view), lock_views)) = self.checker.lock_views.get_index(index) else {
                 continue;
             };
-            let common = overlap(view, &candidate.view);
+            let common = overlap(view, &own);
             let mut methods: FxHashSet<MethodId> = FxHashSet::default();
             for (execution, state, section) in &lock_views.origins {
                 if methods.len() >= MOST_ORIGINS {
@@ -199,7 +210,7 @@ impl<'a> Writer<'a> {
                 self.lock(method, &region.lock)
             }
         };
-        for entry in view {
+        for entry in view.iter().take(MOST_PLACES) {
             if let Some(place) = self.access(execution, id, section, *entry)
                 && !places.contains(&place)
             {
@@ -249,7 +260,7 @@ impl<'a> Writer<'a> {
     fn allocated_at(&self, candidate: &Candidate) -> Vec<Place> {
         let program = self.program;
         let classes = program.classes();
-        let owners: FxHashSet<ClassId> = (candidate.view.iter())
+        let owners: FxHashSet<ClassId> = (self.checker.view(candidate.part).iter())
             .map(|entry| self.variables.get(entry.variable()).class(classes))
             .collect();
         let accessed = program

@@ -112,8 +112,10 @@ fn methods_without_locks_of_their_own_are_left_to_their_callers() {
 
 #[test]
 fn one_critical_section_is_no_inconsistency() {
-    let mut literal = Options::default();
-    literal.one_section = false;
+    let literal = Options {
+        one_section: false,
+        ..Options::default()
+    };
     let all = reported(library(), &literal);
     assert!(all.contains("Account.depositOk"), "{all:?}");
     assert!(!reported(library(), &Options::default()).contains("Account.depositOk"));

@@ -233,7 +233,7 @@ impl Wanted {
 }
 
 /// Reads a profile that a first run wrote.
-pub fn read_profile(path: &std::path::Path) -> Result<Profile, Failure> {
+pub fn read_profile(path: &Path) -> Result<Profile, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?;
     Profile::parse(&text).map_err(|error| Failure::Input {
         path: path.display().to_string(),
