@@ -19,7 +19,7 @@ pub struct Arguments {}
 struct Step {
     title: &'static str,
     program: PathBuf,
-    arguments: Vec<&'static str>,
+    arguments: Vec<String>,
     /// What the reader should see in the output, or do with it.
     look_for: &'static str,
     /// The exit status that shows that the step did its work; for `untorn`, 1 means that it found something.
@@ -29,31 +29,121 @@ struct Step {
 const WHERE_TO_GO_NEXT: &str = "\
 Where to go next
   untorn --help                    all commands (the program was built at the path below)
-  untorn trace info TRACE          what a trace holds
+  untorn run -- java -jar APP.jar  watch a program of yours
+  untorn check APP.jar             check it without running it
   README.md                        what Untorn is
   ARCHITECTURE.md                  how it is built";
+
+/// Where the bundled program's sources are.
+const SOURCES: &str = "examples/bank/src";
 
 pub fn run(workspace: &Workspace) -> Result<ExitCode, Error> {
     let untorn = workspace.untorn()?;
     let setup = Setup::prepare()?;
     Workspace::build(&setup)?;
 
-    for (number, step) in steps(&untorn).iter().enumerate() {
+    let places = Places {
+        untorn: &untorn,
+        jdk: setup.jdk_homes().next(),
+        folder: &workspace.cache("demo"),
+    };
+    for (number, step) in steps(&places).iter().enumerate() {
         step.show(number + 1, &setup, workspace.root())?;
     }
-    println!("{WHERE_TO_GO_NEXT}\n\nThe program: {}", untorn.display());
+    println!(
+        "{WHERE_TO_GO_NEXT}\n\nThe report: {}\nThe program: {}",
+        places.file("report.html"),
+        untorn.display()
+    );
     Ok(ExitCode::SUCCESS)
 }
 
-fn steps(untorn: &Path) -> Vec<Step> {
-    vec![Step {
-        title: "A teller moves money between two accounts while an auditor counts it; look for torn operations in the trace of that run",
-        program: untorn.to_owned(),
-        arguments: vec!["analyze", "examples/traces/bank.std"],
-        look_for: "Every access held the right lock, so there is no race. \
-            Still Bank.transfer is torn: between its withdrawal and its deposit the auditor read both accounts and missed the money.",
-        expected: 1,
-    }]
+/// Where the programs that the steps run are, and where they write.
+struct Places<'p> {
+    untorn: &'p Path,
+    jdk: Option<&'p Path>,
+    folder: &'p Path,
+}
+
+impl Places<'_> {
+    fn file(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn jdk_tool(&self, name: &str) -> PathBuf {
+        match self.jdk {
+            Some(home) => home.join("bin").join(name),
+            None => name.into(),
+        }
+    }
+}
+
+fn steps(places: &Places<'_>) -> Vec<Step> {
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let (classes, findings) = (places.file("classes"), places.file("findings.json"));
+    let java = places.jdk_tool("java").display().to_string();
+    let sources = ["Account", "Bank", "Main", "OrderBook", "PriceCache", "Work"]
+        .map(|class| format!("{SOURCES}/bank/{class}.java"));
+    vec![
+        Step {
+            title: "A small bank: three tellers and an auditor at work; every access is locked. Compile it",
+            program: places.jdk_tool("javac"),
+            arguments: [words(&["-g", "-d", &classes]), sources.to_vec()].concat(),
+            look_for: "Nothing special so far: these are ordinary class files.",
+            expected: 0,
+        },
+        Step {
+            title: "Check the class files, without running them",
+            program: places.untorn.to_owned(),
+            arguments: words(&["check", &classes, "--source", SOURCES]),
+            look_for: "What could be torn is suspected; what the types show to be atomic is proved.",
+            expected: 1,
+        },
+        Step {
+            title: "Watch the bank at work, and keep what is found",
+            program: places.untorn.to_owned(),
+            arguments: words(&[
+                "run",
+                "-o",
+                &findings,
+                "--",
+                &java,
+                "-cp",
+                &classes,
+                "bank.Main",
+            ]),
+            look_for: "The program printed what it always prints; the findings are in the file.",
+            expected: 1,
+        },
+        Step {
+            title: "Read what was found",
+            program: places.untorn.to_owned(),
+            arguments: words(&["report", &findings, "--source", SOURCES, "--exit-zero"]),
+            look_for: "Every access held the right lock, so there is no race. \
+                Still transfer, place and withdraw are torn: another thread was seen between their parts.",
+            expected: 0,
+        },
+        Step {
+            title: "The same as a page for a browser",
+            program: places.untorn.to_owned(),
+            arguments: words(&[
+                "report",
+                &findings,
+                "--source",
+                SOURCES,
+                "--exit-zero",
+                "-o",
+                &places.file("report.html"),
+            ]),
+            look_for: "Open it in a browser; it needs no network.",
+            expected: 0,
+        },
+    ]
 }
 
 impl Step {
@@ -83,13 +173,18 @@ mod tests {
     #[test]
     fn every_bundled_file_that_a_step_names_is_there() {
         let mut named = 0;
-        for step in steps(Path::new("untorn")) {
+        let places = Places {
+            untorn: Path::new("untorn"),
+            jdk: None,
+            folder: Path::new("demo"),
+        };
+        for step in steps(&places) {
             for file in step
                 .arguments
                 .iter()
                 .filter(|argument| argument.starts_with("examples/"))
             {
-                assert!(Path::new(ROOT).join(file).is_file(), "{file}");
+                assert!(Path::new(ROOT).join(file).exists(), "{file}");
                 named += 1;
             }
         }

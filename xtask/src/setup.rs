@@ -87,8 +87,9 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Adds what tests need beyond the JDKs: pinned jars, and a browser once there are reports to open.
+    /// Adds what tests need beyond the JDKs: Maven for its example project, pinned jars, and a browser once there are reports to open.
     pub fn prepare_tests(&mut self, workspace: &Workspace) -> Result<(), Error> {
+        self.maven()?;
         let folder = crate::corpus::fetch_slice(self, workspace)?;
         self.export("UNTORN_CORPUS", folder);
         if workspace.has_crate("report") {

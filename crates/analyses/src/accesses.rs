@@ -49,11 +49,15 @@ pub struct Accesses<M> {
     vars: Vec<Latest<M>>,
     few: HashMap<VarId, Latest<M>, FxBuildHasher>,
     sparse: bool,
+    /// Whether some location is a range or a whole.
+    covering: bool,
     /// Approximate accesses, apart.
     twins: HashMap<VarId, Latest<M>, FxBuildHasher>,
     /// Sorted by thread.
     lists: Vec<Vec<Marked<M>>>,
     unused_lists: Vec<u32>,
+    /// How many marks are in lists.
+    listed: usize,
 }
 
 impl<M> Default for Accesses<M> {
@@ -62,9 +66,11 @@ impl<M> Default for Accesses<M> {
             vars: Vec::new(),
             few: HashMap::default(),
             sparse: false,
+            covering: false,
             twins: HashMap::default(),
             lists: Vec::new(),
             unused_lists: Vec::new(),
+            listed: 0,
         }
     }
 }
@@ -85,6 +91,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     pub fn sparse() -> Self {
         Self {
             sparse: true,
+            covering: true,
             ..Self::default()
         }
     }
@@ -101,6 +108,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
     /// Makes room for the locations of the tables; to be called once a batch.
     pub fn grow(&mut self, tables: &Tables) {
         if self.vars.len() < tables.vars().len() {
+            let new = tables.vars().entries_from(self.vars.len());
+            self.covering |= new.iter().any(|var| var.part.is_approximate());
             self.vars.resize(tables.vars().len(), Latest::default());
         }
     }
@@ -160,7 +169,8 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
         };
         let others = latest.write.thread != access.thread || latest.reader.thread != NOBODY;
         if others {
-            let exact = (tables.vars().get(var)).is_some_and(|var| !var.part.is_approximate());
+            let exact = !self.covering
+                || (tables.vars().get(var)).is_some_and(|var| !var.part.is_approximate());
             self.of(latest, access, |marked| after(marked, exact));
         }
     }
@@ -219,7 +229,9 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 latest.write = own;
                 latest.reader.thread = NOBODY;
                 if latest.more != 0 {
-                    self.lists[latest.more as usize - 1].clear();
+                    let list = &mut self.lists[latest.more as usize - 1];
+                    self.listed -= list.len();
+                    list.clear();
                     self.unused_lists.push(latest.more);
                     latest.more = 0;
                 }
@@ -239,7 +251,10 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 let list = &mut self.lists[latest.more as usize - 1];
                 match list.binary_search_by_key(&own.thread, |marked| marked.thread) {
                     Ok(at) => list[at] = own,
-                    Err(at) => list.insert(at, own),
+                    Err(at) => {
+                        list.insert(at, own);
+                        self.listed += 1;
+                    }
                 }
             }
         }
@@ -247,8 +262,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
 
     /// How many marks are kept, at most.
     pub fn len(&self) -> usize {
-        2 * (self.vars.len() + self.few.len() + self.twins.len())
-            + self.lists.iter().map(Vec::len).sum::<usize>()
+        2 * (self.vars.len() + self.few.len() + self.twins.len()) + self.listed
     }
 
     pub fn is_empty(&self) -> bool {
@@ -274,6 +288,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                 continue;
             }
             let list = &mut self.lists[latest.more as usize - 1];
+            let before = list.len();
             list.iter_mut().for_each(&mut keep);
             list.retain(|marked| marked.thread != NOBODY);
             if latest.reader.thread == NOBODY
@@ -281,6 +296,7 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
             {
                 latest.reader = last;
             }
+            self.listed -= before - list.len();
             if list.is_empty() {
                 self.unused_lists.push(latest.more);
                 latest.more = 0;

@@ -11,6 +11,8 @@ pub struct Context<'a> {
     pub tables: &'a Tables,
     /// Reads earlier events again; there whenever an analysis says that it needs it.
     pub replay: Option<&'a dyn Replay>,
+    /// Where the events come from, which knows the lines of a text trace.
+    pub source: Option<&'a dyn Source>,
 }
 
 impl std::fmt::Debug for Context<'_> {
@@ -71,6 +73,7 @@ pub fn run(
         let context = Context {
             tables: source.tables(),
             replay: source.replay(),
+            source: Some(&*source),
         };
         for analysis in &mut *analyses {
             if analysis.subscribes().intersects(kinds) {
@@ -83,6 +86,7 @@ pub fn run(
     let context = Context {
         tables: source.tables(),
         replay: source.replay(),
+        source: Some(&*source),
     };
     let mut outcome = Outcome::default();
     outcome.stats.insert("events".to_owned(), first.0.into());

@@ -269,8 +269,8 @@ impl Ancestry {
 
     /// Whether collecting is worth its cost, given how many marks must be renamed for it and how much may be wasted in any case.
     #[inline]
-    pub fn is_crowded(&self, marks: impl FnOnce() -> usize, slack: usize) -> bool {
-        self.nodes.len() > self.live + slack && self.nodes.len() > self.live * 2 + marks() / 2
+    pub fn is_crowded(&self, marks: usize, slack: usize) -> bool {
+        self.nodes.len() > self.live + slack && self.nodes.len() > self.live * 2 + marks / 2
     }
 
     /// Begins to collect: every mark that is to survive must pass through [`Collection::rename`].

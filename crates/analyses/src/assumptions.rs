@@ -24,21 +24,8 @@ impl Pattern {
 
     /// Whether the pattern matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
-        covers(self.0.as_bytes(), text.as_bytes())
+        untorn_spec::name_matches(&self.0, text)
     }
-}
-
-fn covers(pattern: &[u8], text: &[u8]) -> bool {
-    let (rest, reach) = match pattern {
-        [] => return text.is_empty(),
-        [b'*', b'*', rest @ ..] => (rest, text.len()),
-        [b'*', rest @ ..] => {
-            let dot = text.iter().position(|&byte| byte == b'.');
-            (rest, dot.unwrap_or(text.len()))
-        }
-        [byte, rest @ ..] => return text.first() == Some(byte) && covers(rest, &text[1..]),
-    };
-    (0..=reach).any(|taken| covers(rest, &text[taken..]))
 }
 
 impl From<&str> for Pattern {

@@ -4,17 +4,50 @@ use untorn_findings::{Place, Region, Step};
 use untorn_model::{
     Event, EventIndex, LockMode, MethodId, Op, RegionId, RegionKind, SiteId, Tables, ThreadId,
 };
+use untorn_trace::Source;
+
+use crate::Context;
 
 /// Names events, places and regions of one trace.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Describe<'a> {
     pub tables: &'a Tables,
+    source: Option<&'a dyn Source>,
+}
+
+impl std::fmt::Debug for Describe<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Describe").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Describe<'a> {
+    pub fn new(context: &Context<'a>) -> Self {
+        Self {
+            tables: context.tables,
+            source: context.source,
+        }
+    }
+
+    /// Without the lines of a text trace: events are counted instead.
+    pub fn without_lines(tables: &'a Tables) -> Self {
+        Self {
+            tables,
+            source: None,
+        }
+    }
+
+    /// The line of a text trace on which an event stands, from 1.
+    fn line(&self, index: EventIndex) -> u64 {
+        self.source
+            .map_or(index.0 + 1, |source| source.line_of(index))
+    }
 }
 
 impl Describe<'_> {
     /// The region of an execution that `thread` began at event `begin` in place `site`.
     ///
-    /// A region without a name is called after its thread and the line of its begin, which in a text trace is its event's position from 1.
+    /// A region without a name is called after its thread and the line of its begin.
     pub fn region(
         &self,
         region: RegionId,
@@ -24,7 +57,7 @@ impl Describe<'_> {
     ) -> Region {
         let t = self.tables;
         let Some(entry) = t.regions.get(region) else {
-            let label = format!("{}@{}", t.thread_name(thread), begin.0 + 1);
+            let label = format!("{}@{}", t.thread_name(thread), self.line(begin));
             return self.at(Region::labelled(label), site);
         };
         let site = if entry.site == SiteId::UNKNOWN {

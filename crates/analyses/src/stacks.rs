@@ -331,7 +331,7 @@ mod tests {
         let outer_again = follow(&mut stacks, Op::Begin(RegionId(0)));
         assert_eq!(outer_again, outer);
         assert_eq!(follow(&mut stacks, Op::Exit(MethodId(1))), outer);
-        let describe = Describe { tables: &tables };
+        let describe = Describe::without_lines(&tables);
         let regions = stacks.regions(inner, describe);
         assert_eq!(regions.len(), 1);
         assert_eq!(regions[0].method, "outer");

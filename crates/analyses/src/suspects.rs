@@ -154,7 +154,14 @@ impl Suspects {
                     last: suspect.until,
                     depths_after: (suspect.first, &depths),
                 };
-                findings.extend(examine(analysis, effort, sync_edges, suspect, &slice)?);
+                findings.extend(examine(
+                    analysis,
+                    effort,
+                    sync_edges,
+                    suspect,
+                    &slice,
+                    Describe::new(context),
+                )?);
             }
             if findings.len() == before {
                 findings.push(unexamined(analysis, context, suspect));
@@ -177,9 +184,7 @@ impl Suspects {
             let name = finding.fingerprint.clone();
             told.entry(name).or_insert((i, 0)).1 += finding.occurrences;
         }
-        let describe = Describe {
-            tables: context.tables,
-        };
+        let describe = Describe::new(context);
         for (region, count) in seen {
             // A region with a name is called the same whatever its execution.
             let name = describe.region(region, ThreadId(0), EventIndex(0), SiteId::UNKNOWN);
@@ -196,10 +201,8 @@ fn examine(
     sync_edges: bool,
     suspect: &Suspect,
     slice: &Slice<'_>,
+    describe: Describe<'_>,
 ) -> Result<Vec<Finding>, Error> {
-    let describe = Describe {
-        tables: slice.tables,
-    };
     let torn = tears(slice, suspect.thread, suspect.end, sync_edges, effort)?;
     if !torn.is_empty() {
         let findings = (torn.iter()).filter_map(|tear| tear.finding(analysis, &describe));
@@ -215,9 +218,7 @@ fn examine(
 }
 
 fn unexamined(analysis: &str, context: &Context<'_>, suspect: &Suspect) -> Finding {
-    let describe = Describe {
-        tables: context.tables,
-    };
+    let describe = Describe::new(context);
     let execution = suspect.execution;
     let region = describe.region(
         execution.region,

@@ -1,5 +1,10 @@
 //! DoubleChecker against the brute-force oracle, on random traces and on the situations that the paper draws.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test may panic, its helper functions too"
+)]
+
 mod evidence;
 mod oracle;
 
@@ -14,7 +19,7 @@ use untorn_analyses::doublechecker::{
 use untorn_analyses::velodrome::{self, Velodrome};
 use untorn_analyses::{Analysis, Context, Outcome};
 use untorn_findings::{Kind, Verdict};
-use untorn_model::{Event, EventIndex, Tables, ThreadId};
+use untorn_model::{AccessFlags, Event, EventIndex, Op, Tables, ThreadId};
 use untorn_trace::generate::{Shape, random_trace};
 use untorn_trace::{Batch, Source, VecSource};
 
@@ -25,6 +30,7 @@ fn analyze(analysis: &mut dyn Analysis, source: &VecSource) -> Outcome {
     loop {
         let kinds = source.fill(&mut events).unwrap();
         let context = Context {
+            source: None,
             tables: source.tables(),
             replay: Source::replay(&source),
         };
@@ -57,7 +63,14 @@ fn traces(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, VecSource)>
     ];
     seeds.map(move |seed| {
         let shape = &shapes[seed as usize % shapes.len()];
-        let (tables, events) = random_trace(seed, shape, 10 + (seed as usize * 7) % 190);
+        let (tables, mut events) = random_trace(seed, shape, 10 + (seed as usize * 7) % 190);
+        for event in events.iter_mut().skip(5).step_by(11) {
+            if let Op::Read(flags, _) | Op::Write(flags, _) = &mut event.op
+                && shape.overlapping
+            {
+                *flags = flags.with(AccessFlags::APPROXIMATE);
+            }
+        }
         (seed, VecSource::new(tables, events).unwrap())
     })
 }
@@ -119,11 +132,11 @@ fn covered(
         })
 }
 
-fn profile_of(source: &VecSource, options: Options) -> Profile {
+fn profile_of(source: &VecSource, options: &Options) -> Profile {
     let slot = Arc::new(OnceLock::new());
     let mut first = DoubleChecker::new(Options {
         mode: Mode::FirstRun(Arc::clone(&slot)),
-        ..options
+        ..options.clone()
     });
     let outcome = analyze(&mut first, source);
     assert!(outcome.findings.is_empty(), "a first run reports nothing");
@@ -203,7 +216,7 @@ fn every_way_to_check_a_trace_finds_the_same() {
             }))
         };
         let single = check(Mode::SingleRun);
-        let profile = profile_of(&source, options(seed, sync_edges, Mode::SingleRun));
+        let profile = profile_of(&source, &options(seed, sync_edges, Mode::SingleRun));
         for always_unary in [false, true] {
             let options = options(seed, sync_edges, Mode::SingleRun);
             let second = say(&mut second_run(options, &profile, always_unary));
@@ -294,7 +307,7 @@ fn a_profile_names_regions_of_the_program_and_carries_over_to_another_run() {
         )
     };
     let source = VecSource::from_text(&run("x")).unwrap();
-    let profile = profile_of(&source, Options::default());
+    let profile = profile_of(&source, &Options::default());
     let regions: Vec<_> = profile.regions().cloned().collect();
     assert_eq!(regions, [StaticRegion::Label("deposit".to_owned())]);
     assert!(profile.has_unary());

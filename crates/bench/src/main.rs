@@ -12,8 +12,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 2] =
-    [("trace", trace::run), ("analyses", analyses::run)];
+const BENCHMARKS: [(&str, Benchmark); 2] = [("trace", trace::run), ("analyses", analyses::run)];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

@@ -24,8 +24,31 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Regions that types show atomic.
     pub proved: Vec<Region>,
+    /// Findings that somebody chose not to hear of.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub suppressed: Vec<Suppressed>,
     /// Counts by analysis.
     pub stats: serde_json::Map<String, serde_json::Value>,
+}
+
+/// A finding that somebody chose not to hear of.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Suppressed {
+    pub finding: Finding,
+    pub by: SuppressedBy,
+    /// In the words of whoever suppressed it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+}
+
+/// Where it was said that a finding is not to be reported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuppressedBy {
+    /// An annotation or a mark in the sources.
+    Source,
+    /// An entry of `untorn.toml`.
+    Config,
 }
 
 /// Why a saved document cannot be read.
@@ -52,6 +75,7 @@ impl Document {
             inputs,
             findings: Vec::new(),
             proved: Vec::new(),
+            suppressed: Vec::new(),
             stats: serde_json::Map::new(),
         }
     }

@@ -124,6 +124,14 @@ pub struct Interleaving {
     pub torn: Option<(u32, u32)>,
 }
 
+impl Interleaving {
+    /// Whether data conflicts alone, and exact ones, show the region torn.
+    pub fn is_observation(&self) -> bool {
+        let exact = |edge: &Edge| edge.kind != EdgeKind::Sync && !edge.approximate;
+        self.torn.is_some() && self.edges.iter().all(exact)
+    }
+}
+
 /// Steps of one region that do not reduce to one: after the commit point came a step that cannot move.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Reduction {

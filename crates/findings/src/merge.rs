@@ -68,7 +68,15 @@ fn unite_evidence(into: &mut Evidence, from: Evidence) {
             }
         }
     }
-    add(&mut into.interleavings, from.interleavings);
+    // What data alone shows comes first, and of that the shortest: it is what a reader is shown.
+    for interleaving in from.interleavings {
+        if !into.interleavings.contains(&interleaving) {
+            into.interleavings.push(interleaving);
+        }
+    }
+    into.interleavings
+        .sort_by_key(|shown| (!shown.is_observation(), shown.steps.len()));
+    into.interleavings.truncate(KEPT);
     add(&mut into.reductions, from.reductions);
     add(&mut into.views, from.views);
     add(&mut into.races, from.races);
@@ -88,7 +96,7 @@ fn unite_evidence(into: &mut Evidence, from: Evidence) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Evidence, Finding, Kind, Region, Verdict, merge};
+    use crate::{Edge, EdgeKind, Evidence, Finding, Interleaving, Kind, Region, Verdict, merge};
 
     fn finding(analysis: &str, kind: Kind, verdict: Verdict, label: &str) -> Finding {
         let message = format!("{analysis} on {label}");
@@ -118,6 +126,32 @@ mod tests {
         assert_eq!(merged[0].analyses, ["atomizer", "velodrome"]);
         assert_eq!(merged[0].occurrences, 2);
         assert_eq!(merged[1].verdict, Verdict::Suspected);
+    }
+
+    #[test]
+    fn the_evidence_of_an_observation_comes_first() {
+        let with = |kind: EdgeKind, verdict| {
+            let mut finding = finding("velodrome", Kind::Torn, verdict, "a");
+            finding.evidence.interleavings.push(Interleaving {
+                analysis: "velodrome".to_owned(),
+                transactions: Vec::new(),
+                steps: Vec::new(),
+                edges: vec![Edge {
+                    from: 1,
+                    to: 2,
+                    kind,
+                    approximate: false,
+                }],
+                torn: Some((1, 2)),
+            });
+            finding
+        };
+        let merged = merge(vec![
+            with(EdgeKind::Sync, Verdict::Suspected),
+            with(EdgeKind::Data, Verdict::Observed),
+        ]);
+        let shown = &merged[0].evidence.interleavings;
+        assert!(shown[0].is_observation() && !shown[1].is_observation());
     }
 
     #[test]

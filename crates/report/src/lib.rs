@@ -1,5 +1,19 @@
-//! The faces of a findings document.
+//! The faces of a findings document: text for terminals, SARIF for code hosts, HTML for browsers, Markdown for job summaries.
 //!
-//! *Invariant.* A face takes a [`Document`](untorn_findings::Document) and yields text: it reads no trace, no class file and no terminal.
+//! *Invariant.* A face takes a [`Document`](untorn_findings::Document), and [`Excerpts`] of the sources where there are any, and yields text: it reads no trace, no file and no terminal.
+//!
+//! What all faces say alike is said in one place: the headline in [`words`], what each analysis holds in [`opinions`], the suggested repair in [`repair`], the kinds of findings in [`kinds`].
 
+pub mod diff;
+pub mod excerpts;
+pub mod html;
+pub mod kinds;
+pub mod opinions;
+mod places;
+pub mod repair;
+pub mod sarif;
+pub mod summary;
 pub mod text;
+pub mod words;
+
+pub use excerpts::{Excerpts, Listing, Mismatch};

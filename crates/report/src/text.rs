@@ -1,12 +1,16 @@
-//! The terminal's face: one headline a region, then the order of events that proves it, a column a thread.
+//! The terminal's face: for each region a headline, the order of events that proves it with a column a thread, and what follows from it.
 
+mod details;
+mod fill;
 mod interleaving;
+mod listing;
 mod style;
 
-use std::fmt::Write;
+use untorn_findings::{Document, Finding, Verdict};
 
-use untorn_findings::{Document, Evidence, Finding, Place, Reduction, Step, Verdict, ViewConflict};
-
+use crate::words::{count, headline, place_text};
+use crate::{Excerpts, opinions, places, repair};
+use fill::wrap;
 use style::Style;
 
 /// How to print.
@@ -35,47 +39,94 @@ impl Default for Options {
     }
 }
 
+/// Narrower terminals are written to as if they had this many columns.
+const NARROWEST: usize = 30;
+/// Lines longer than this are hard to read, however wide the terminal is.
+const WIDEST: usize = 120;
+/// What stands under a headline is this far in.
+const INDENT: usize = 4;
+/// `(12) ` before each step.
+const NUMBER: usize = 5;
+/// The words in the margin: `Blamed`, `Says`, `Suggestion`.
+const MARGIN: usize = 12;
+
 /// The document as a person reads it.
-pub fn render(document: &Document, options: &Options) -> String {
+pub fn render(document: &Document, excerpts: &Excerpts, options: &Options) -> String {
     let mut page = Page {
         out: String::new(),
         style: Style::new(options.colour),
+        width: options.width.clamp(NARROWEST, WIDEST),
         options: *options,
+        excerpts,
     };
     page.document(document);
     page.out
 }
 
-struct Page {
+struct Page<'a> {
     out: String,
     style: Style,
+    width: usize,
     options: Options,
+    excerpts: &'a Excerpts,
 }
 
-impl Page {
+impl Page<'_> {
     fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
 
-    fn document(&mut self, document: &Document) {
-        for finding in &document.findings {
-            self.finding(finding);
+    fn blank(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
         }
-        if !document.proved.is_empty() {
-            self.line(&format!(
-                "{} proved atomic",
-                count(document.proved.len(), "region")
-            ));
-            if self.options.verbose {
-                for region in &document.proved {
-                    self.line(&format!("  {}", region.short_name()));
-                }
+    }
+
+    /// Text under a headline, broken to fit.
+    fn paragraph(&mut self, indent: usize, text: &str) {
+        for line in wrap(text, self.width.saturating_sub(indent)) {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+
+    /// A number and text beside it.
+    fn numbered(&mut self, number: &str, text: &str) {
+        let mut number = number.to_owned();
+        for line in wrap(text, self.width.saturating_sub(INDENT + NUMBER)) {
+            self.line(&format!("{:INDENT$}{number:<NUMBER$}{line}", ""));
+            number.clear();
+        }
+    }
+
+    /// A word in the margin and text beside it.
+    fn labelled(&mut self, label: &str, text: &str) {
+        let beside = INDENT + MARGIN;
+        let mut label = label.to_owned();
+        for line in wrap(text, self.width.saturating_sub(beside)) {
+            let padding = " ".repeat(MARGIN.saturating_sub(label.chars().count()));
+            let margin = self.style.faint(&label);
+            self.line(&format!("{:INDENT$}{margin}{padding}{line}", ""));
+            label.clear();
+        }
+    }
+
+    fn document(&mut self, document: &Document) {
+        for (index, finding) in document.findings.iter().enumerate() {
+            self.finding(index + 1, finding);
+        }
+        self.blank();
+        self.summary(document);
+        if self.options.stats {
+            self.blank();
+            for (name, value) in &document.stats {
+                self.stat(0, name, value);
             }
         }
-        let observed = document
-            .findings
-            .iter()
+    }
+
+    fn summary(&mut self, document: &Document) {
+        let observed = (document.findings.iter())
             .filter(|finding| finding.verdict == Verdict::Observed)
             .count();
         let summary = match document.findings.len() {
@@ -86,133 +137,59 @@ impl Page {
                 all - observed
             ),
         };
-        let summary = self.style.strong(&summary);
+        let mut summary = self.style.strong(&summary);
+        if !document.proved.is_empty() {
+            summary.push_str(&format!(
+                "; {} proved atomic",
+                count(document.proved.len(), "region")
+            ));
+        }
         self.line(&summary);
-        if self.options.stats {
-            self.stats(document);
+        if self.options.verbose {
+            for region in &document.proved {
+                let place = place_text(&places::of_region(region));
+                let place = place.map_or_else(String::new, |text| format!(" {text}"));
+                self.paragraph(INDENT, &format!("{}{place}", region.short_name()));
+            }
         }
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, number: usize, finding: &Finding) {
+        let quiet = self.options.quiet;
+        if !quiet {
+            self.blank();
+        }
         let verdict = match finding.verdict {
             Verdict::Observed => self.style.observed("observed"),
             Verdict::Suspected => self.style.suspected("suspected"),
         };
-        let region = &finding.region;
-        let place = Place {
-            file: region.file.clone(),
-            line: region.line,
-            ..Place::default()
-        };
-        let place = place_text(&place).map_or(String::new(), |text| format!(" ({text})"));
-        let name = self.style.strong(&region.short_name());
-        self.line(&format!("{verdict}: {name}{place}"));
-        for line in wrap(&finding.message, self.options.width.saturating_sub(2)) {
-            self.line(&format!("  {line}"));
-        }
-        if self.options.quiet {
+        let name = self.style.strong(&finding.region.short_name());
+        let place = place_text(&places::of_region(&finding.region))
+            .map_or(String::new(), |text| format!("  {text}"));
+        let number = format!("{number}.");
+        self.line(&format!("{number:<INDENT$}{verdict}  {name}{place}"));
+        self.paragraph(INDENT, &headline(finding));
+        if quiet {
             return;
         }
-        self.evidence(&finding.evidence);
-        let mut said = format!("  said by {}", finding.analyses.join(", "));
+        self.evidence(finding);
+        self.blank();
+        self.blame(finding);
+        let mut label = "Says";
+        for opinion in opinions::opinions(finding) {
+            self.labelled(label, &format!("{}: {}", opinion.analysis, opinion.says));
+            label = "";
+        }
         if finding.occurrences > 1 {
-            let _ = write!(said, "; seen {} times", finding.occurrences);
+            self.labelled("Seen", &format!("{} times", finding.occurrences));
         }
-        let said = self.style.faint(&said);
-        self.line(&said);
-        self.line("");
-    }
-
-    fn evidence(&mut self, evidence: &Evidence) {
-        let shown = if self.options.verbose { usize::MAX } else { 1 };
-        for interleaving in evidence.interleavings.iter().take(shown) {
-            let width = self.options.width;
-            let drawn = interleaving::draw(interleaving, width, self.style);
-            self.out.push_str(&drawn);
+        for note in &finding.evidence.notes {
+            self.labelled("Note", note);
         }
-        for reduction in evidence.reductions.iter().take(shown) {
-            self.reduction(reduction);
-        }
-        for conflict in evidence.views.iter().take(shown) {
-            self.views(conflict);
-        }
-        for race in evidence.races.iter().take(shown) {
-            let benign = if race.benign_candidate {
-                " (its writes are protected: a benign candidate)"
-            } else {
-                ""
-            };
-            self.line(&format!(
-                "  no lock protects all accesses of {}{benign}",
-                race.variable
-            ));
-            for step in &race.accesses {
-                self.step("access", step);
-            }
-        }
-        if !evidence.enclosing.is_empty() {
-            let names: Vec<_> = evidence
-                .enclosing
-                .iter()
-                .map(untorn_findings::Region::short_name)
-                .collect();
-            self.line(&format!("  torn with it: {}", names.join(", ")));
-        }
-        for note in &evidence.notes {
-            self.line(&format!("  note: {note}"));
-        }
-    }
-
-    fn step(&mut self, label: &str, step: &Step) {
-        let place = step.place.as_ref().and_then(place_text).unwrap_or_default();
-        let locks = if step.locks.is_empty() {
-            String::new()
-        } else {
-            format!(" holding {}", step.locks.join(", "))
-        };
-        self.line(&format!(
-            "    {label:<10} {} {} {}{locks}  {place}",
-            step.thread, step.op, step.target
-        ));
-        if self.options.verbose {
-            for frame in &step.stack {
-                let place = place_text(frame).unwrap_or_default();
-                let method = frame.method.as_deref().unwrap_or("?");
-                self.line(&format!("               in {method}  {place}"));
-            }
-        }
-    }
-
-    fn reduction(&mut self, reduction: &Reduction) {
-        self.line(&format!("  {}", reduction.why));
-        self.step("entry", &reduction.entry);
-        self.step("commit", &reduction.commit);
-        self.step("violation", &reduction.violation);
-    }
-
-    fn views(&mut self, conflict: &ViewConflict) {
-        let maximal = &conflict.maximal;
-        self.line(&format!(
-            "  {} holds {} as one under {}",
-            maximal.thread,
-            maximal.fields.join(", "),
-            maximal.lock
-        ));
-        for view in &conflict.diverging {
-            let places: Vec<_> = view.places.iter().filter_map(place_text).collect();
-            self.line(&format!(
-                "  {} takes only {} under {}  {}",
-                view.thread,
-                view.fields.join(", "),
-                view.lock,
-                places.join(", ")
-            ));
-        }
-    }
-
-    fn stats(&mut self, document: &Document) {
-        for (name, value) in &document.stats {
-            self.stat(0, name, value);
+        let mut label = "Suggestion";
+        for suggestion in repair::suggestions(finding) {
+            self.labelled(label, &suggestion);
+            label = "or";
         }
     }
 
@@ -246,37 +223,4 @@ fn plain(value: &serde_json::Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
-/// `File.java:12`, or nothing where no file is known.
-pub(crate) fn place_text(place: &Place) -> Option<String> {
-    let file = place.file.as_ref()?;
-    Some(match place.line {
-        Some(line) => format!("{file}:{line}"),
-        None => file.clone(),
-    })
-}
-
-/// Breaks text at spaces into lines of at most `width` characters; a longer word stands alone.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().filter(|line| {
-            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width
-        });
-        match line {
-            Some(line) => {
-                if !line.is_empty() {
-                    line.push(' ');
-                }
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

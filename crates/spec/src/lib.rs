@@ -15,7 +15,7 @@ mod specification;
 
 pub use facts::{ClassFacts, FieldFacts, MethodFacts, is_interrupting_call};
 pub use heuristic::Heuristic;
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{Pattern, PatternError, name_matches};
 pub use specification::{
     Assume, Assumption, Atomicity, Decision, Guard, ReadError, Rule, Specification,
 };

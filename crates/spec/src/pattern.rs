@@ -1,6 +1,6 @@
 //! Patterns for regions and fields: `package.Class.method`, with `*` for any text without a dot and `**` for any text.
 //!
-//! `bank.Account.*` is every method of a class, `bank.**` everything in a package and below, `bank.Account.move(I)V` one overload, `bank.Account.move@2` the second block of a method.
+//! `bank.Account.*` is every method of a class, `bank.**` everything in a package and below, `bank.Account.move(I)V` one overload, `bank.Account.move@2` the second block of a method, and `bank.Account.move@0` the method without its blocks.
 //! `*.get*` does not cross packages; `**.get*` does.
 
 use std::fmt;
@@ -25,7 +25,9 @@ pub struct Pattern {
 pub enum PatternError {
     #[error("empty pattern")]
     Empty,
-    #[error("pattern `{0}`: the number of a block stands after `@` and counts from 1")]
+    #[error(
+        "pattern `{0}`: the number of a block stands after `@`, from 1; 0 is the method without its blocks"
+    )]
     Block(String),
     #[error("pattern `{0}`: a descriptor looks like (I)V")]
     Descriptor(String),
@@ -41,9 +43,6 @@ impl FromStr for Pattern {
                 let number: u32 = number
                     .parse()
                     .map_err(|_| PatternError::Block(text.to_owned()))?;
-                if number == 0 {
-                    return Err(PatternError::Block(text.to_owned()));
-                }
                 (rest, Some(number))
             }
         };
@@ -93,12 +92,12 @@ impl fmt::Display for Pattern {
 }
 
 impl Pattern {
-    /// The pattern of exactly one method or block.
+    /// The pattern of exactly one block, or of one method without its blocks.
     pub fn exact(class: &str, method: &str, descriptor: &str, block: Option<u32>) -> Self {
         Self {
             name: format!("{class}.{method}"),
             descriptor: Some(descriptor.to_owned()),
-            block,
+            block: Some(block.unwrap_or(0)),
         }
     }
 
@@ -110,7 +109,7 @@ impl Pattern {
         descriptor: &str,
         block: Option<u32>,
     ) -> bool {
-        (self.block.is_none() || self.block == block)
+        (self.block.is_none() || self.block == Some(block.unwrap_or(0)))
             && self
                 .descriptor
                 .as_deref()
@@ -120,8 +119,13 @@ impl Pattern {
 
     /// Whether it names this dotted name: a class, a field, a thread.
     pub fn matches_name(&self, name: &str) -> bool {
-        glob(self.name.as_bytes(), name.as_bytes())
+        name_matches(&self.name, name)
     }
+}
+
+/// Whether a name with stars covers a whole name; `*` stands for any text without a dot, `**` for any text.
+pub fn name_matches(pattern: &str, name: &str) -> bool {
+    glob(pattern.as_bytes(), name.as_bytes())
 }
 
 /// Matches in time proportional to the product of the lengths, whatever the pattern.
@@ -181,7 +185,10 @@ mod tests {
         assert_eq!(pattern.to_string(), "a.B.m(I)V@2");
         let whole: Pattern = "a.B.m".parse().unwrap();
         assert!(whole.matches_region("a.B", "m", "(J)V", Some(1)));
-        for bad in ["", "a.B.m@0", "a.B.m@x", "a.B.m(I)", "(I)V"] {
+        let alone: Pattern = "a.B.m@0".parse().unwrap();
+        assert!(alone.matches_region("a.B", "m", "(J)V", None));
+        assert!(!alone.matches_region("a.B", "m", "(J)V", Some(1)));
+        for bad in ["", "a.B.m@-1", "a.B.m@x", "a.B.m(I)", "(I)V"] {
             assert!(bad.parse::<Pattern>().is_err(), "{bad}");
         }
     }

@@ -145,7 +145,7 @@ fn mistakes_are_named_with_their_line() {
     for (text, word) in [
         ("heuristic = \"some\"", "unknown variant"),
         ("includes = []", "unknown field"),
-        ("include = [\"a.B.m@0\"]", "block"),
+        ("include = [\"a.B.m@x\"]", "block"),
         ("include = ", "line 1"),
     ] {
         let error = Specification::from_toml(text).unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! The command line, declared once: help, completions and the manual page come from here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -22,10 +23,15 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Run(RunArgs),
+    Record(RecordArgs),
     Check(CheckArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
+    Refine(RefineArgs),
+    Spec(SpecArgs),
     Profile(ProfileArgs),
+    Report(ReportArgs),
     #[command(hide = true)]
     Generate(GenerateArgs),
 }
@@ -36,7 +42,9 @@ pub enum Command {
 Examples:
   untorn analyze run.utr
   untorn analyze trace.std --with velodrome,atomizer --format json -o findings.json
-  zcat trace.std.gz | untorn analyze -")]
+  zcat trace.std.gz | untorn analyze -
+
+Runs aerodrome, atomizer and views unless --with says otherwise.")]
 pub struct AnalyzeArgs {
     /// Traces to analyze, .utr or STD text (also gz or zst), told apart by their content; - is standard input.
     #[arg(required = true, value_name = "TRACE")]
@@ -58,9 +66,9 @@ pub struct InputArgs {
 
 #[derive(Debug, Args)]
 pub struct OutputArgs {
-    /// The form of the findings.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    /// The form of the findings; default: by the ending of the output file, else text.
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
     /// Write the findings to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -76,12 +84,131 @@ pub struct OutputArgs {
     /// Print all the evidence.
     #[arg(short, long)]
     pub verbose: bool,
+    /// Show source lines from this folder, and honour @SuppressWarnings("untorn") and /*# no_warn */ in it.
+    #[arg(long, value_name = "DIR")]
+    pub source: Vec<PathBuf>,
+    /// Report only what these saved findings do not have.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Append a summary in Markdown to this file, such as $GITHUB_STEP_SUMMARY.
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+    /// The project's file; default: the first untorn.toml from here upward.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Format {
     Text,
     Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// One page for a browser, complete in itself.
+    Html,
+}
+
+/// Show saved findings in any form, united, or what changed between two of them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn report findings.json -o report.html --source src/main/java
+  untorn report monday.json tuesday.json --format sarif -o all.sarif
+  untorn report --diff before.json after.json")]
+pub struct ReportArgs {
+    /// Findings that were saved with --format json; - is standard input.
+    #[arg(required = true, value_name = "FINDINGS")]
+    pub findings: Vec<PathBuf>,
+    /// Say what the second file has that the first has not, and the other way round.
+    #[arg(long)]
+    pub diff: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Run a program and watch its JVMs; report at its end.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn run -- java -jar app.jar
+  untorn run --include 'com.acme.**' -- mvn test
+  untorn run --fast --exit-code program -- ./start.sh
+
+Runs doublechecker, atomizer and views unless --with or --fast says otherwise.
+The agent goes into the command line of java; any other command gets it through JAVA_TOOL_OPTIONS,
+and then each JVM says \"Picked up JAVA_TOOL_OPTIONS\" on standard error.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Only what can be seen torn in this run, as fast as possible: --with doublechecker.
+    #[arg(long, conflicts_with = "with")]
+    pub fast: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Whose status to exit with: untorn's own, or the program's.
+    #[arg(long, value_enum, default_value_t = StatusOf::Untorn, value_name = "untorn|program")]
+    pub exit_code: StatusOf,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// Whose exit status counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StatusOf {
+    Untorn,
+    Program,
+}
+
+/// Run a program and keep what its JVMs do as a trace.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn record -o run.utr -- java -jar app.jar
+  untorn analyze run.utr
+
+A second JVM of the same command is kept beside the first, with its process id in the name: run.4711.utr.
+Exits with the program's status.")]
+pub struct RecordArgs {
+    /// The trace to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Do not compress the chunks of the trace.
+    #[arg(long)]
+    pub no_compress: bool,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// What ought to be atomic: a specification file or an untorn.toml.
+    #[arg(long, value_name = "FILE")]
+    pub spec: Option<PathBuf>,
+    /// Print counts of what was seen and done.
+    #[arg(long)]
+    pub stats: bool,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+/// What of a program is watched.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Watch only these classes (a.b.C, a.b.*, a.**); default: every class outside the platform.
+    #[arg(long, value_name = "PATTERN")]
+    pub include: Vec<String>,
+    /// Do not watch these classes.
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Watch array elements too.
+    #[arg(long)]
+    pub arrays: bool,
+    /// Do not watch JVMs that the program itself starts.
+    #[arg(long)]
+    pub no_children: bool,
+    /// Record entry and exit of every watched method, so that reports have full call stacks.
+    #[arg(long)]
+    pub stacks: bool,
 }
 
 /// Look into a trace, or change its form.
@@ -124,6 +251,82 @@ pub enum TraceCommand {
     },
 }
 
+/// Find out by repeated runs which regions are really atomic.
+///
+/// Each trial runs the program and takes every region that was torn out of the specification, until nothing is torn in so many trials.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn refine -o atomic.toml -- java -jar app.jar
+  untorn refine --trials 5 --jobs 2 -o atomic.toml -- java -cp classes app.Main
+  untorn refine --resume -o atomic.toml -- java -jar app.jar
+
+FILE is written after every trial, so nothing is lost by an interrupt.
+Beside it, FILE.findings.json holds the evidence of each region taken out.")]
+pub struct RefineArgs {
+    /// The refined specification.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The specification to begin with.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub spec: Option<PathBuf>,
+    /// Go on with the specification that an earlier refinement left in FILE.
+    #[arg(long)]
+    pub resume: bool,
+    /// How many trials in a row must find nothing torn.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: u32,
+    /// How many trials run at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub jobs: u32,
+    /// The exact analysis that blames.
+    #[arg(long, value_enum, default_value_t = Blamer::Doublechecker)]
+    pub with: Blamer,
+    /// Show what the program prints.
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Blamer {
+    Doublechecker,
+    Velodrome,
+    Aerodrome,
+}
+
+/// See and combine specifications of what ought to be atomic.
+#[derive(Debug, Args)]
+pub struct SpecArgs {
+    #[command(subcommand)]
+    pub command: SpecCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SpecCommand {
+    /// List the regions of classes, and the rule that made each one.
+    #[command(after_help = "Example:\n  untorn spec show app.jar --spec untorn.toml")]
+    Show {
+        /// Jars, folders and class files.
+        #[arg(required = true, value_name = "CLASSES")]
+        classes: Vec<PathBuf>,
+        /// The specification; without one, the heuristic auto.
+        #[arg(long, value_name = "FILE")]
+        spec: Option<PathBuf>,
+        /// List also what is no region, and why.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print the specification whose regions are in all of the given ones.
+    #[command(after_help = "Example:\n  untorn spec intersect a.toml b.toml > both.toml")]
+    Intersect {
+        #[arg(required = true, value_name = "SPEC")]
+        specs: Vec<PathBuf>,
+    },
+}
+
 /// Work with profiles of first runs.
 #[derive(Debug, Args)]
 pub struct ProfileArgs {
@@ -157,4 +360,12 @@ pub enum Generate {
     Completions { shell: clap_complete::Shell },
     /// Write manual pages into a folder.
     Man { folder: PathBuf },
+    /// Print the JSON schema of saved findings or of untorn.toml.
+    Schema { of: SchemaOf },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SchemaOf {
+    Findings,
+    Config,
 }

@@ -8,7 +8,13 @@ pub enum Failure {
     #[error(transparent)]
     Trace(#[from] untorn_trace::Error),
     #[error(transparent)]
+    Live(#[from] untorn_live::Error),
+    #[error("no JVM of this command could be watched; does it run java?")]
+    NothingWatched,
+    #[error(transparent)]
     Program(#[from] untorn_program::LoadError),
+    #[error(transparent)]
+    Types(#[from] untorn_types::report::Error),
     #[error("{path}: {source}")]
     File {
         path: String,

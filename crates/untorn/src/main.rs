@@ -5,29 +5,33 @@
 mod cli;
 mod commands;
 mod failure;
+mod library;
 mod output;
 mod progress;
+mod project;
 mod selection;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use cli::{Cli, Command};
+use cli::Command;
 use failure::Failure;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.command {
+    let result = project::parse().and_then(|cli| match cli.command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Record(args) => commands::record::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
+        Command::Refine(args) => commands::refine::run(&args),
+        Command::Spec(args) => commands::spec::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
-    };
+    });
     match result {
         Ok(status) => status,
         // Whoever reads our output may stop early; that is no failure of ours.

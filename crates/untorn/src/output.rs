@@ -1,33 +1,118 @@
 //! Hands findings to the user in the form asked for.
 
-use std::io::{IsTerminal, Write};
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
+use untorn_config::Date;
 use untorn_findings::Document;
-use untorn_report::text;
+use untorn_report::{diff, html, sarif, summary, text};
 use untorn_trace::Note;
 
 use crate::cli::{Format, OutputArgs};
 use crate::failure::Failure;
+use crate::library::Library;
+use crate::project::Project;
 
-/// Writes the document and says with which status to exit.
+/// Writes what the project wants to hear of the document, and says with which status to exit.
 pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failure> {
-    let rendered = match args.format {
-        Format::Text => text::render(document, &text_options(args)),
-        Format::Json => document.to_json()?,
-    };
-    match &args.output {
-        Some(path) => {
-            std::fs::write(path, rendered).map_err(|source| Failure::file(path, source))?;
-        }
-        None => print(&rendered)?,
+    let mut document = document.clone();
+    let project = Project::open(args.config.as_deref())?;
+    let all = document.findings.len();
+    (document.findings).retain(|finding| project.config.is_own(&finding.region));
+    let foreign = all - document.findings.len();
+    if foreign > 0 {
+        note(&format!(
+            "{foreign} findings are outside of the project's packages and not shown"
+        ));
     }
-    let found = !document.findings.is_empty();
-    Ok(if found && !args.exit_zero {
+    let library = Library::open(&args.source)?;
+    library.suppress(&mut document);
+    for complaint in untorn_config::apply(&project.config.suppress, &mut document, today()) {
+        note(&complaint.to_string());
+    }
+    if let Some(path) = &args.baseline {
+        let known = diff::subtract(&mut document, &read(path)?);
+        note(&format!(
+            "{known} findings are in the baseline and not shown"
+        ));
+    }
+    let excerpts = library.excerpts(&document);
+    let rendered = match format(args) {
+        Format::Text => text::render(&document, &excerpts, &text_options(args)),
+        Format::Json => document.to_json()?,
+        Format::Sarif => sarif::render(&document, &excerpts)?,
+        Format::Html => html::render(&document, &excerpts)?,
+    };
+    write(&rendered, args)?;
+    if let Some(path) = &args.summary {
+        // Appended, as steps of a job do with the page of its summary.
+        let mut file = (OpenOptions::new().create(true).append(true))
+            .open(path)
+            .map_err(|source| Failure::file(path, source))?;
+        (file.write_all(summary::render(&document).as_bytes()))
+            .map_err(|source| Failure::file(path, source))?;
+    }
+    Ok(status(!document.findings.is_empty(), args))
+}
+
+/// 1 if something was found, unless the user wants 0.
+pub fn status(found: bool, args: &OutputArgs) -> ExitCode {
+    if found && !args.exit_zero {
         ExitCode::from(1)
     } else {
         ExitCode::SUCCESS
-    })
+    }
+}
+
+/// Writes to the file that was named, or to standard output.
+pub fn write(rendered: &str, args: &OutputArgs) -> Result<(), Failure> {
+    match &args.output {
+        Some(path) => std::fs::write(path, rendered).map_err(|source| Failure::file(path, source)),
+        None => print(rendered),
+    }
+}
+
+/// The form that was asked for, or that the name of the output calls for.
+pub fn format(args: &OutputArgs) -> Format {
+    let ending = args.output.as_deref().and_then(Path::extension);
+    args.format
+        .unwrap_or(match ending.and_then(|ending| ending.to_str()) {
+            Some("json") => Format::Json,
+            Some("sarif") => Format::Sarif,
+            Some("html" | "htm") => Format::Html,
+            _ => Format::Text,
+        })
+}
+
+/// Reads saved findings; `-` is standard input.
+pub fn read(path: &Path) -> Result<Document, Failure> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|source| Failure::file(path, source))?;
+    let bad = |what: String| Failure::Input {
+        path: path.display().to_string(),
+        what,
+    };
+    let text = String::from_utf8(bytes).map_err(|_| bad("not a findings file: no text".into()))?;
+    Document::from_json(&text).map_err(|error| bad(error.to_string()))
+}
+
+/// Something the user should know that is no failure.
+pub fn note(text: &str) {
+    eprintln!("untorn: note: {text}");
+}
+
+fn today() -> Date {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Date::from_unix(now.map_or(0, |since| since.as_secs()))
 }
 
 /// Writes text to standard output.
@@ -54,7 +139,7 @@ fn text_options(args: &OutputArgs) -> text::Options {
 /// Tells the user what did not end the reading of a trace.
 pub fn tell(notes: &[Note]) {
     for note in notes {
-        eprintln!("untorn: note: {}", sentence(note));
+        self::note(&sentence(note));
     }
 }
 

@@ -62,12 +62,7 @@ pub enum RunMode {
 #[derive(Debug, Args)]
 pub struct SelectionArgs {
     /// Which analyses to run, separated by commas.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "aerodrome,atomizer,views"
-    )]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub with: Vec<AnalysisName>,
     /// Whether locks, forks, joins and other synchronization order transactions, or data alone does.
     #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
@@ -102,8 +97,8 @@ pub struct Wanted {
 }
 
 impl SelectionArgs {
-    /// Reads what the arguments name, and makes the analyses.
-    pub fn select(&self) -> Result<Wanted, Failure> {
+    /// Reads what the arguments name, and makes the analyses; `default` if they name none.
+    pub fn select(&self, default: &[AnalysisName]) -> Result<Wanted, Failure> {
         let specification = specification(self.spec.as_deref())?;
         let sync_edges = self.sync_edges == Switch::On;
         match self.mode {
@@ -114,7 +109,7 @@ impl SelectionArgs {
                     ));
                 }
                 Ok(Wanted {
-                    analyses: self.single(&specification, sync_edges),
+                    analyses: self.single(default, &specification, sync_edges),
                     profile: None,
                 })
             }
@@ -123,8 +118,18 @@ impl SelectionArgs {
         }
     }
 
-    fn single(&self, specification: &Specification, sync_edges: bool) -> Vec<Box<dyn Analysis>> {
-        let wants = |name| self.with.contains(&name) || self.with.contains(&AnalysisName::All);
+    fn single(
+        &self,
+        default: &[AnalysisName],
+        specification: &Specification,
+        sync_edges: bool,
+    ) -> Vec<Box<dyn Analysis>> {
+        let with = if self.with.is_empty() {
+            default
+        } else {
+            &self.with
+        };
+        let wants = |name| with.contains(&name) || with.contains(&AnalysisName::All);
         let assumptions = assumptions(specification);
         let mut analyses: Vec<Box<dyn Analysis>> = Vec::new();
         if wants(AnalysisName::Lockset) {

@@ -29,7 +29,9 @@ impl Time {
         self.0 >> Self::SHIFT
     }
 
-    /// The next time; should one part learn more often than it can count, the next part begins, which makes blame no worse than less narrow.
+    /// The next time.
+    ///
+    /// Should one part learn more often than it can count, the next part begins: then a region around the innermost may be blamed too, which is as torn.
     pub(super) const fn next(self) -> Self {
         Self(self.0 + 1)
     }
@@ -51,6 +53,9 @@ pub(super) struct Stamp {
     pub node: NodeId,
 }
 
+/// So many numbers in clocks are no reason to collect them.
+const WIDE: usize = 1 << 22;
+
 /// Which of the two orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
@@ -65,12 +70,13 @@ pub(super) struct Clocks {
     width: usize,
     /// Two orders a clock: left-behind clocks.
     left: Vec<u64>,
-    /// Two orders a clock, by thread.
-    own: Vec<u64>,
+    /// By thread, two orders a clock; empty for a thread that knows nothing that matters.
+    own: Vec<Vec<u64>>,
     /// By thread: the left-behind clock that equals its own, if any.
     current: Vec<Option<u32>>,
     stamps: Vec<Stamp>,
     live: usize,
+    live_left: usize,
 }
 
 impl Default for Clocks {
@@ -86,6 +92,7 @@ impl Default for Clocks {
                 node: NodeId::NONE,
             }],
             live: 0,
+            live_left: 0,
         }
     }
 }
@@ -94,7 +101,7 @@ impl Clocks {
     pub(super) fn grow(&mut self, threads: usize) {
         if threads > self.width {
             let width = threads.next_power_of_two();
-            for clocks in [&mut self.left, &mut self.own] {
+            for clocks in self.own.iter_mut().chain([&mut self.left]) {
                 let mut wider = Vec::with_capacity(clocks.len() / self.width * width);
                 for order in clocks.chunks(self.width) {
                     wider.extend_from_slice(order);
@@ -104,8 +111,14 @@ impl Clocks {
             }
             self.width = width;
         }
-        self.own.resize(threads * 2 * self.width, 0);
+        self.own.resize(threads, Vec::new());
         self.current.resize(threads, Some(0));
+    }
+
+    /// How many stamps are kept.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.stamps.len()
     }
 
     #[inline]
@@ -116,11 +129,11 @@ impl Clocks {
     /// The latest time of `other` that comes before `thread` now; for the thread itself, the latest that has come back.
     #[inline]
     pub(super) fn known(&self, order: Order, thread: usize, other: usize) -> Time {
-        let at = thread * 2 * self.width + other;
-        Time(match order {
-            Order::All => self.own[at],
-            Order::ExactData => self.own[at + self.width],
-        })
+        let at = match order {
+            Order::All => other,
+            Order::ExactData => other + self.width,
+        };
+        Time(self.own[thread].get(at).copied().unwrap_or(0))
     }
 
     /// Lets a thread come after a stamp of another; tells whether that was new to it.
@@ -139,9 +152,12 @@ impl Clocks {
             Order::All => 0,
             Order::ExactData => self.width,
         };
-        let own = thread * 2 * self.width + offset;
         let left = stamp.clock as usize * 2 * self.width + offset;
-        let own = &mut self.own[own..own + self.width];
+        let own = &mut self.own[thread];
+        if own.is_empty() {
+            own.resize(2 * self.width, 0);
+        }
+        let own = &mut own[offset..offset + self.width];
         let left = &self.left[left..left + self.width];
         for (known, new) in own.iter_mut().zip(left) {
             *known = (*known).max(*new);
@@ -155,9 +171,7 @@ impl Clocks {
     pub(super) fn leave(&mut self, thread: usize, time: Time, node: NodeId) -> StampId {
         let clock = self.current[thread].unwrap_or_else(|| {
             let clock = self.left.len() / (2 * self.width);
-            let own = thread * 2 * self.width;
-            self.left
-                .extend_from_slice(&self.own[own..own + 2 * self.width]);
+            self.left.extend_from_slice(&self.own[thread]);
             self.current[thread] = Some(clock as u32);
             clock as u32
         });
@@ -168,8 +182,11 @@ impl Clocks {
 
     /// Whether collecting is worth its cost, given how many marks must be renamed for it and how much may be wasted in any case.
     #[inline]
-    pub(super) fn is_crowded(&self, marks: impl FnOnce() -> usize, slack: usize) -> bool {
-        self.stamps.len() > self.live + slack && self.stamps.len() > self.live * 2 + marks() / 2
+    pub(super) fn is_crowded(&self, marks: usize, slack: usize) -> bool {
+        let many =
+            self.stamps.len() > self.live + slack && self.stamps.len() > self.live * 2 + marks / 2;
+        // Clocks are wide where there are many threads.
+        many || self.left.len() > self.live_left * 2 + WIDE
     }
 
     /// Begins to collect: every mark that is to survive must pass through [`Collection::rename`].
@@ -250,8 +267,12 @@ impl Collection<'_> {
     pub(super) fn finish(self) {
         let clocks = self.clocks;
         clocks.live = self.stamps.len();
+        clocks.live_left = self.left.len();
         clocks.stamps = self.stamps;
         clocks.left = self.left;
-        clocks.current.fill(None);
+        for (current, own) in clocks.current.iter_mut().zip(&clocks.own) {
+            // The first clock is that of a thread that knows nothing.
+            *current = own.is_empty().then_some(0);
+        }
     }
 }

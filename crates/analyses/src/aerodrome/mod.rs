@@ -2,7 +2,7 @@
 //!
 //! *What it finds.*
 //! A region is torn if a path of single events, each before the next by a conflict or in one thread, leaves it, passes another thread, and enters it again.
-//! Here `report` is torn by a chain over two other threads, though it and they take a lock for every access:
+//! Here a chain over two other threads tears `report`, which no pair of accesses shows:
 //! ```text
 //! A|begin(report)|1
 //! A|r(orders)|2      report sees the old orders
@@ -30,6 +30,7 @@
 //! With synchronization edges it reports regions that no data tears; these are at most *suspected*.
 //!
 //! *Cost.* An access that brings nothing new costs a comparison; one that does costs a pass over a clock, which has two numbers a thread.
+//! Memory follows the clocks that locations and locks still refer to; those that no open transaction has reached are forgotten.
 
 mod clocks;
 
@@ -84,7 +85,9 @@ struct ThreadState {
     /// The open transaction, or what the next event comes after.
     node: NodeId,
     /// Whether the open transaction is known to close a cycle.
-    suspected: bool,
+    violating: bool,
+    /// Whether a region of the open transaction is known to be torn.
+    torn: bool,
     /// Outermost first.
     regions: Vec<OpenRegion>,
 }
@@ -257,7 +260,8 @@ impl Aerodrome {
         if let Nesting::Outermost(_) = nesting {
             self.counts.transactions += 1;
             state.node = self.graph.begin(state.node);
-            state.suspected = false;
+            state.violating = false;
+            state.torn = false;
         }
         self.follow_sources(index, event);
         self.collect_if_crowded();
@@ -288,7 +292,7 @@ impl Aerodrome {
         let before = returned(&self.clocks, Order::All);
         let before_exact = returned(&self.clocks, Order::ExactData);
         let mut nodes: SmallVec<[NodeId; 8]> = SmallVec::new();
-        for (source, order) in std::mem::take(&mut self.sources) {
+        for &(source, order) in &self.sources {
             let stamp = self.clocks.stamp(source.mark);
             let other = source.thread.index();
             self.counts.joins += 1;
@@ -299,46 +303,54 @@ impl Aerodrome {
                 self.clocks.learn(Order::ExactData, t, other, &stamp);
             }
         }
+        self.sources.clear();
         self.threads[t].learned();
-        self.enter(index, thread, &nodes);
-        if self.threads[t].regions.is_empty() {
-            self.collect_if_crowded();
-            return;
+        let closes = self.enter(thread, &nodes);
+        if !self.threads[t].regions.is_empty() {
+            let after = returned(&self.clocks, Order::ExactData);
+            if after > before_exact {
+                self.blame(index, thread, after, Why::Observed);
+            }
+            let after = returned(&self.clocks, Order::All);
+            if after > before {
+                self.blame(index, thread, after, Why::Torn);
+            }
         }
-        let after = returned(&self.clocks, Order::All);
-        if after > before {
-            self.blame(index, thread, after, Why::Torn);
+        if closes {
+            self.suspect_cycle(index, thread);
         }
-        let after = returned(&self.clocks, Order::ExactData);
-        if after > before_exact {
-            self.blame(index, thread, after, Why::Observed);
-        }
+        self.collect_if_crowded();
     }
 
-    /// Adds the edges between transactions.
-    fn enter(&mut self, index: EventIndex, thread: ThreadId, nodes: &[NodeId]) {
+    /// Adds the edges between transactions; tells whether one closes a cycle.
+    fn enter(&mut self, thread: ThreadId, nodes: &[NodeId]) -> bool {
         let state = &mut self.threads[thread.index()];
         if state.regions.is_empty() {
             state.node = self.graph.single(state.node, nodes);
+            return false;
+        }
+        let mut closes = false;
+        for &node in nodes {
+            closes |= self.graph.edge(node, state.node) == Edge::Closing;
+        }
+        closes
+    }
+
+    fn suspect_cycle(&mut self, index: EventIndex, thread: ThreadId) {
+        self.counts.first_violation.get_or_insert(index);
+        let state = &mut self.threads[thread.index()];
+        if std::mem::replace(&mut state.violating, true) {
             return;
         }
-        for &node in nodes {
-            if self.graph.edge(node, state.node) != Edge::Closing {
-                continue;
-            }
-            self.counts.first_violation.get_or_insert(index);
-            if !state.suspected {
-                state.suspected = true;
-                self.counts.violating += 1;
-                if let Some(execution) = self.transactions.transaction(thread) {
-                    let reason = Reason {
-                        region: execution.region,
-                        why: Why::Cycle,
-                    };
-                    self.suspects
-                        .suspect(index, thread, &self.transactions, reason);
-                }
-            }
+        self.counts.violating += 1;
+        // A torn transaction is suspected for that already.
+        if let (false, Some(execution)) = (state.torn, self.transactions.transaction(thread)) {
+            let reason = Reason {
+                region: execution.region,
+                why: Why::Cycle,
+            };
+            self.suspects
+                .suspect(index, thread, &self.transactions, reason);
         }
     }
 
@@ -350,6 +362,7 @@ impl Aerodrome {
             return;
         };
         let region = &mut regions[innermost];
+        // What data tears is torn: there is no need to examine it for both reasons.
         let told = match why {
             Why::Observed => {
                 self.counts.observed += u64::from(!region.observed);
@@ -357,9 +370,10 @@ impl Aerodrome {
             }
             _ => {
                 self.counts.torn += u64::from(!region.torn);
-                std::mem::replace(&mut region.torn, true)
+                std::mem::replace(&mut region.torn, true) || region.observed
             }
         };
+        self.threads[thread.index()].torn = true;
         let open = self.transactions.open(thread);
         if let (false, Some(blamed)) = (told, open.get(innermost)) {
             let reason = Reason {
@@ -374,7 +388,7 @@ impl Aerodrome {
     /// No stamp or node may be in flight here, since all are renumbered.
     #[inline]
     fn collect_if_crowded(&mut self) {
-        let marks = || self.accesses.len();
+        let marks = self.accesses.len();
         let slack = self.options.slack;
         if self.graph.is_crowded(marks, slack) || self.clocks.is_crowded(marks, slack) {
             self.collect();
@@ -459,5 +473,49 @@ impl Analysis for Aerodrome {
         });
         outcome.stats.insert(self.name().to_owned(), stats);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use untorn_trace::{Source, VecSource};
+
+    use super::*;
+
+    /// Two endless transactions that hand a location to and fro learn something at every event.
+    #[test]
+    fn memory_does_not_grow_with_a_transaction_that_never_ends() {
+        let mut text = "A|begin(a)|1\nB|begin(b)|2\n".to_owned();
+        text.push_str(&"A|w(x)|3\nB|w(x)|4\n".repeat(3000));
+        let mut source = VecSource::from_text(&text).unwrap();
+        let mut events = Vec::new();
+        let mut aerodrome = Aerodrome::new(Options {
+            slack: 100,
+            ..Options::default()
+        });
+        let mut first = EventIndex(0);
+        let mut most = 0;
+        loop {
+            let kinds = source.fill(&mut events).unwrap();
+            if events.is_empty() {
+                break;
+            }
+            let batch = Batch {
+                first,
+                events: &events,
+                kinds,
+            };
+            let context = Context {
+                source: None,
+                tables: source.tables(),
+                replay: None,
+            };
+            aerodrome.batch(&batch, &context).unwrap();
+            first.0 += events.len() as u64;
+            most = most.max(aerodrome.clocks.len());
+        }
+        let joins = aerodrome.counts.joins;
+        assert!(joins > 5000, "{joins} joins");
+        assert!(most < 300, "{most} stamps");
     }
 }

@@ -318,7 +318,7 @@ impl Atomizer {
         self.undisciplined
             .iter()
             .map(move |(symbol, (kept, times))| {
-                let step = Describe { tables }.step(1, kept.index, &kept.event);
+                let step = Describe::without_lines(tables).step(1, kept.index, &kept.event);
                 let name = symbol.name(tables);
                 let evidence = Evidence {
                     races: vec![Race {
@@ -400,7 +400,7 @@ impl Analysis for Atomizer {
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {
         let tables = context.tables;
-        let describe = Describe { tables };
+        let describe = Describe::new(context);
         let sets = &self.locks.sets;
         (outcome.findings).extend(self.reports.findings(describe, &self.stacks, sets));
         outcome.findings.extend(self.undisciplined(tables));

@@ -14,7 +14,7 @@
 //! *Every dependence is a path.*
 //! Write to read, write to write and read to write by way of an exclusive state: the conflicting transition draws an edge from a transaction of the owner that is its access's, or comes after it in program order.
 //! A write to a shared object draws an edge from every thread that may have read it.
-//! Write to read of a shared object: the write led to the first reader (conflicting), who by `lastRdEx` led to the transaction that made the object shared; those transactions are chained through `gLastRdSh`; and whoever has seen a count has an edge from one at least as late.
+//! Write to read of a shared object: the write led to the first reader (conflicting), who by `lastRdEx` led to the transaction that made the object shared; and whoever has seen its count has an edge from that one or a later one of the same thread.
 //! A transaction that was dropped on the way can be on no later cycle (see [`super::graph`]), so a path through it closes none.
 //!
 //! *Nodes.*
@@ -36,7 +36,7 @@ pub(super) struct Counts {
     pub accesses_outside: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Thread {
     /// The node of its current transaction, or of what came before.
     node: NodeId,
@@ -62,8 +62,14 @@ struct Thread {
     finished: bool,
     /// Who forked it, and when.
     forked_by: Option<(ThreadId, u64)>,
-    /// The latest count of a shared object seen: `T.rdShCnt`.
-    rd_sh_cnt: u64,
+    /// By other thread: how many of the objects that it made shared are known to have been so before: `T.rdShCnt`.
+    seen: Vec<u32>,
+    /// How many objects it made shared: `gRdShCnt` of the paper, by thread.
+    made_shared: u32,
+    /// As many of them before its node began.
+    shared_before: u32,
+    /// The last transaction that made an object shared: `gLastRdSh`, by thread.
+    last_rd_sh: NodeId,
     /// The last transaction that made an object `RdEx(T)`: `T.lastRdEx`.
     last_rd_ex: NodeId,
 }
@@ -84,7 +90,10 @@ impl Default for Thread {
             started: false,
             finished: false,
             forked_by: None,
-            rd_sh_cnt: 0,
+            seen: Vec::new(),
+            made_shared: 0,
+            shared_before: 0,
+            last_rd_sh: NodeId::NONE,
             last_rd_ex: NodeId::NONE,
         }
     }
@@ -148,8 +157,6 @@ pub(super) struct Icd<S> {
     /// By location: its object.
     object_of: Vec<u32>,
     locks: Vec<LockObjects>,
-    g_rd_sh_cnt: u64,
-    g_last_rd_sh: NodeId,
     pub graph: Graph,
     pub counts: Counts,
     pub suspects: S,
@@ -168,8 +175,6 @@ impl<S: Suspects> Icd<S> {
             objects: Vec::new(),
             object_of: Vec::new(),
             locks: Vec::new(),
-            g_rd_sh_cnt: 0,
-            g_last_rd_sh: NodeId::NONE,
             graph: Graph::new(limits),
             counts: Counts::default(),
             suspects,
@@ -212,7 +217,7 @@ impl<S: Suspects> Icd<S> {
         } else {
             self.counts.accesses_inside += 1;
         }
-        let seen = self.threads[t.index()].rd_sh_cnt;
+        let seen = &self.threads[t.index()].seen;
         let object = self.object_of[var.index()];
         let owned = &mut self.objects[object as usize];
         let fast = if writes {
@@ -286,6 +291,7 @@ impl<S: Suspects> Icd<S> {
         thread.previous = thread.node;
         thread.node = self.graph.add_node(thread.node);
         thread.start = at;
+        thread.shared_before = thread.made_shared;
         thread.own = thread.depth > 0;
         thread.unary = thread.depth == 0;
         thread.left = false;
@@ -401,17 +407,32 @@ impl<S: Suspects> Icd<S> {
                 let to = self.sink(index, t);
                 let from = self.reader_source(reader, last);
                 self.graph.add_edge(from, to);
-                self.graph.add_edge(self.g_last_rd_sh, to);
-                self.g_last_rd_sh = to;
-                self.g_rd_sh_cnt += 1;
-                self.threads[t.index()].rd_sh_cnt = self.g_rd_sh_cnt;
-                new = Ownership::read_shared(self.g_rd_sh_cnt);
+                let thread = &mut self.threads[t.index()];
+                thread.last_rd_sh = to;
+                thread.made_shared = thread.made_shared.saturating_add(1);
+                new = Ownership::read_shared(t, thread.made_shared);
                 readers |= bit(reader);
             }
-            Transition::Fence { count } => {
+            Transition::Fence { by, count } => {
                 let to = self.sink(index, t);
-                self.graph.add_edge(self.g_last_rd_sh, to);
-                self.threads[t.index()].rd_sh_cnt = count;
+                let maker = &self.threads[by.index()];
+                // As for other sources: not from what runs now if the transition was before it.
+                let (from, count) = if count <= maker.shared_before {
+                    let earlier = if maker.last_rd_sh == maker.node {
+                        maker.previous
+                    } else {
+                        maker.last_rd_sh
+                    };
+                    (earlier, maker.shared_before)
+                } else {
+                    (maker.last_rd_sh, maker.made_shared)
+                };
+                self.graph.add_edge(from, to);
+                let seen = &mut self.threads[t.index()].seen;
+                if seen.len() <= by.index() {
+                    seen.resize(by.index() + 1, 0);
+                }
+                seen[by.index()] = count;
                 new = old;
                 readers |= owned.readers;
             }
@@ -449,7 +470,7 @@ impl<S: Suspects> Icd<S> {
         match op {
             Op::Acquire(mode, lock) => self.acquire(index, t, mode, lock),
             Op::Release(LockMode::Shared, lock) => {
-                self.touch(index, t, Target::Shared(lock), false)
+                self.touch(index, t, Target::Shared(lock), false);
             }
             Op::Release(LockMode::Exclusive, lock) | Op::Wait(lock) => {
                 self.touch(index, t, Target::Exclusive(lock), true);
@@ -483,13 +504,13 @@ impl<S: Suspects> Icd<S> {
     }
 
     fn touch(&mut self, index: u64, t: ThreadId, target: Target, writes: bool) {
-        let seen = self.threads[t.index()].rd_sh_cnt;
-        let owned = self.owned(target);
+        let state = self.owned(target).state;
         let fast = if writes {
-            owned.state.writable_by(t)
+            state.writable_by(t)
         } else {
-            owned.state.readable_by(t, seen)
+            state.readable_by(t, &self.threads[t.index()].seen)
         };
+        let owned = self.owned(target);
         if fast {
             owned.last = index;
             owned.readers |= bit(t);
@@ -504,7 +525,7 @@ impl<S: Suspects> Icd<S> {
     fn collect(&mut self, now: u64) {
         let mut open = Vec::new();
         for t in 0..self.threads.len() {
-            let thread = self.threads[t];
+            let thread = &self.threads[t];
             if thread.is_open() {
                 open.push(thread.node);
             } else {
@@ -523,8 +544,8 @@ impl<S: Suspects> Icd<S> {
             thread.node = renamed.get(thread.node);
             thread.previous = renamed.get(thread.previous);
             thread.last_rd_ex = renamed.get(thread.last_rd_ex);
+            thread.last_rd_sh = renamed.get(thread.last_rd_sh);
         }
-        self.g_last_rd_sh = renamed.get(self.g_last_rd_sh);
     }
 
     /// Closes all regions at the end of the trace and searches what is left.

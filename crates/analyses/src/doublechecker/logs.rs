@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use untorn_model::{Event, EventIndex, ThreadId};
+use untorn_model::{Event, EventIndex, Kinds, MethodId, Op, ThreadId};
 use untorn_trace::{Batch, Error, Replay};
 
 use super::graph::{Stretch, join_touching};
@@ -74,7 +74,7 @@ impl Logs {
     }
 }
 
-/// A trace of which only some stretches are there: whoever reads it sees no event of any other transaction.
+/// A trace of which only some stretches are to be seen.
 pub(super) struct Excerpt<'a> {
     /// Sorted by thread and position, and disjoint.
     pub stretches: &'a [Stretch],
@@ -87,19 +87,25 @@ impl Excerpt<'_> {
         &self,
         mut visit: impl FnMut(&Batch<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let mut cursors = Cursors::new(self.stretches, 0);
         let mut result = Ok(());
         for range in union(self.stretches) {
             let range = EventIndex(range.start)..EventIndex(range.end);
-            self.replay(range, &mut |batch| {
-                if result.is_ok() {
-                    result = visit(batch);
-                }
+            self.source.replay(range, &mut |batch| {
+                let within =
+                    |index: EventIndex, event: &Event| cursors.contain(event.thread, index.0);
+                runs(batch, within, |run| {
+                    if result.is_ok() {
+                        result = visit(run);
+                    }
+                });
             })?;
         }
         result
     }
 }
 
+/// Every event keeps its place; one that is not to be seen enters a method that is not known, on which no order and no transaction rests.
 impl Replay for Excerpt<'_> {
     fn replay(
         &self,
@@ -107,9 +113,24 @@ impl Replay for Excerpt<'_> {
         visit: &mut dyn FnMut(&Batch<'_>),
     ) -> Result<(), Error> {
         let mut cursors = Cursors::new(self.stretches, range.start.0);
+        let mut events = Vec::new();
         self.source.replay(range, &mut |batch| {
-            let within = |index: EventIndex, event: &Event| cursors.contain(event.thread, index.0);
-            runs(batch, within, &mut *visit);
+            events.clear();
+            events.extend(batch.indexed().map(|(index, event)| {
+                if cursors.contain(event.thread, index.0) {
+                    *event
+                } else {
+                    Event {
+                        op: Op::Enter(MethodId(u32::MAX)),
+                        ..*event
+                    }
+                }
+            }));
+            visit(&Batch {
+                events: &events,
+                kinds: batch.kinds.union(Kinds::CALLS),
+                ..*batch
+            });
         })
     }
 }
@@ -231,13 +252,18 @@ mod tests {
         assert!(!expected.is_empty());
         assert_eq!(seen, expected);
         let (mut part, range) = (Vec::new(), EventIndex(17)..EventIndex(55));
-        let read = excerpt.replay(range.clone(), &mut |batch| {
-            part.extend(batch.indexed().map(|(index, _)| index.0));
+        let read = excerpt.replay(range, &mut |batch| {
+            assert_eq!(
+                batch.first.0,
+                17 + part.len() as u64,
+                "no place is left out"
+            );
+            part.extend_from_slice(batch.events);
         });
         read.unwrap();
-        let expected = expected
-            .into_iter()
-            .filter(|i| range.contains(&EventIndex(*i)));
-        assert_eq!(part, expected.collect::<Vec<_>>());
+        assert_eq!(part.len(), 38);
+        for (i, event) in (17..).zip(part) {
+            assert_eq!(event == events[i], within(i), "event {i}");
+        }
     }
 }

@@ -15,16 +15,18 @@
 //!
 //! # How
 //! Biswas, Huang, Sengupta, Bond: *DoubleChecker: Efficient Sound and Precise Atomicity Checking*, PLDI 2014, sections 3 and 4.
-//! *Imprecise cycle detection* ([`icd`]) follows who owns which object, and draws an edge between transactions whenever ownership changes: a superset of all dependences, at the granularity of objects.
+//! *Imprecise cycle detection* (`icd.rs`) follows who owns which object, and draws an edge between transactions whenever ownership changes: a superset of all dependences, at the granularity of objects.
 //! *Precise cycle detection* looks only at transactions in strongly connected components of that graph, and at every conflict of theirs.
 //!
 //! # Where we differ from the paper
-//! - A log is a list of positions in the trace ([`logs`]), read again when needed; nothing is copied, so long transactions cost no memory.
-//! - Components are searched for whenever the graph has doubled, and at the end, instead of at the end of each transaction ([`graph`]).
+//! - A log is a list of positions in the trace (`logs.rs`), read again when needed; nothing is copied, so long transactions cost no memory.
+//! - Components are searched for whenever the graph has doubled, and at the end, instead of at the end of each transaction (`graph.rs`).
 //!   A transaction takes part as soon as it runs, none is dropped before it was searched, and a component that grows keeps what it has: so every component is found, in time linear in the edges.
 //! - The precise analysis runs once, over all transactions in components together, when the trace has ended.
 //!   A cycle lies within one component, so looking at several at once neither adds nor loses any; and no transaction is replayed twice however often its component grew.
 //!   All in all that is one pass for the imprecise analysis and at most one for the precise one.
+//! - Edges are drawn from fewer transactions: an object remembers when it was last accessed, a shared one by which threads, and each thread counts the objects it made shared (`icd.rs`, `ownership.rs`).
+//!   A running program could not afford that; in a trace it costs a store, and spares the precise analysis most of what only ran at the same time.
 //! - The precise analysis is our velodrome: the paper's, too, is Velodrome on the logged accesses.
 //!
 //! # Modes
@@ -157,6 +159,7 @@ impl DoubleChecker {
                         }
                     }
                     Op::End(_) => *depth = depth.saturating_sub(1),
+                    Op::Enter(_) | Op::Exit(_) => {}
                     _ if *depth == 0 => profile.add_unary(),
                     _ => {}
                 }

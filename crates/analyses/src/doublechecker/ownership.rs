@@ -1,17 +1,23 @@
 //! Octet's locality states and their transitions (Table 1 of the DoubleChecker paper).
 //!
 //! A state is one word, so that the check before an access is a load and a compare.
+//! Where the paper counts all transitions to the shared state in one global counter, each thread counts its own here: `RdSh(U, c)` is the c-th object that U made shared.
+//! A thread that has an edge from U's c-th transition, or from a later one, has seen `c` of U.
+//! So the transactions that make objects shared need no order among each other, and unrelated ones stay unrelated.
 //! Deciding a transition and drawing the edges it implies are apart: this file decides, [`super::icd`] draws.
 
 use untorn_model::ThreadId;
 
 const TAG_BITS: u32 = 2;
+const COUNT_SHIFT: u32 = 32;
 const TAG: u64 = (1 << TAG_BITS) - 1;
+/// Everything but the count: a thousand million threads are more than there can be.
+const LOW: u64 = (1 << COUNT_SHIFT) - 1;
 const WR_EX: u64 = 1;
 const RD_EX: u64 = 2;
 const RD_SH: u64 = 3;
 
-/// Who may access an object without a transition: untouched, `WrEx(T)`, `RdEx(T)` or `RdSh(c)`.
+/// Who may access an object without a transition: untouched, `WrEx(T)`, `RdEx(T)` or `RdSh(U, c)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Ownership(u64);
 
@@ -26,9 +32,10 @@ pub(super) enum Transition {
     Upgrading {
         reader: ThreadId,
     },
-    /// `RdSh(c)` read by a thread that has not seen `c` yet.
+    /// `RdSh(U, c)` read by a thread that has not seen `c` of U yet.
     Fence {
-        count: u64,
+        by: ThreadId,
+        count: u32,
     },
     Conflicting {
         responder: ThreadId,
@@ -50,18 +57,34 @@ impl Ownership {
         Self((thread.0 as u64) << TAG_BITS | RD_EX)
     }
 
-    /// The counter takes 62 bits: more than a trace has events.
     #[inline]
-    pub const fn read_shared(count: u64) -> Self {
-        Self(count << TAG_BITS | RD_SH)
+    pub const fn read_shared(by: ThreadId, count: u32) -> Self {
+        Self((count as u64) << COUNT_SHIFT | (by.0 as u64) << TAG_BITS & LOW | RD_SH)
     }
 
     /// The fast path of a read: no transition.
+    ///
+    /// `seen` are the counts of other threads that this one has seen.
     #[inline]
-    pub const fn readable_by(self, thread: ThreadId, seen: u64) -> bool {
+    pub fn readable_by(self, thread: ThreadId, seen: &[u32]) -> bool {
         self.0 == Self::write_exclusive(thread).0
             || self.0 == Self::read_exclusive(thread).0
-            || (self.0 & TAG == RD_SH && self.0 >> TAG_BITS <= seen)
+            || (self.0 & TAG == RD_SH && self.is_seen_by(thread, seen))
+    }
+
+    #[inline]
+    fn is_seen_by(self, thread: ThreadId, seen: &[u32]) -> bool {
+        let (by, count) = self.shared();
+        // A counter stops at its end, so what it says there is not known to be seen.
+        by == thread || (count != u32::MAX && seen.get(by.index()).is_some_and(|s| count <= *s))
+    }
+
+    #[inline]
+    const fn shared(self) -> (ThreadId, u32) {
+        (
+            ThreadId(((self.0 & LOW) >> TAG_BITS) as u32),
+            (self.0 >> COUNT_SHIFT) as u32,
+        )
     }
 
     /// The fast path of a write: no transition.
@@ -83,9 +106,10 @@ impl Ownership {
             RD_EX => Transition::Upgrading {
                 reader: self.holder(),
             },
-            RD_SH => Transition::Fence {
-                count: self.0 >> TAG_BITS,
-            },
+            RD_SH => {
+                let (by, count) = self.shared();
+                Transition::Fence { by, count }
+            }
             _ => Transition::First,
         }
     }
@@ -115,14 +139,17 @@ mod tests {
         let (w1, r1, shared) = (
             Ownership::write_exclusive(T1),
             Ownership::read_exclusive(T1),
-            Ownership::read_shared(5),
+            Ownership::read_shared(T1, 5),
         );
-        assert!(w1.readable_by(T1, 0) && w1.writable_by(T1));
-        assert!(r1.readable_by(T1, 0) && !r1.writable_by(T1));
-        assert!(shared.readable_by(T2, 5) && !shared.readable_by(T2, 4));
+        assert!(w1.readable_by(T1, &[]) && w1.writable_by(T1));
+        assert!(r1.readable_by(T1, &[]) && !r1.writable_by(T1));
+        assert!(shared.readable_by(T2, &[5]) && !shared.readable_by(T2, &[4]));
+        assert!(shared.readable_by(T1, &[]) && !shared.readable_by(T2, &[]));
         assert!(!shared.writable_by(T1));
-        assert!(!w1.readable_by(T2, 9) && !r1.readable_by(T2, 9) && !w1.writable_by(T2));
-        assert!(!Ownership::UNTOUCHED.readable_by(T1, 0));
+        assert!(!w1.readable_by(T2, &[9]) && !r1.readable_by(T2, &[9]) && !w1.writable_by(T2));
+        assert!(!Ownership::UNTOUCHED.readable_by(T1, &[9]));
+        let last = Ownership::read_shared(T1, u32::MAX);
+        assert!(!last.readable_by(T2, &[u32::MAX]));
     }
 
     #[test]
@@ -130,14 +157,14 @@ mod tests {
         let (w1, r1, shared) = (
             Ownership::write_exclusive(T1),
             Ownership::read_exclusive(T1),
-            Ownership::read_shared(5),
+            Ownership::read_shared(T1, 5),
         );
         assert_eq!(w1.on_read(), Transition::Conflicting { responder: T1 });
         assert_eq!(w1.on_write(T2), Transition::Conflicting { responder: T1 });
         assert_eq!(r1.on_read(), Transition::Upgrading { reader: T1 });
         assert_eq!(r1.on_write(T1), Transition::OwnUpgrade);
         assert_eq!(r1.on_write(T2), Transition::Conflicting { responder: T1 });
-        assert_eq!(shared.on_read(), Transition::Fence { count: 5 });
+        assert_eq!(shared.on_read(), Transition::Fence { by: T1, count: 5 });
         assert_eq!(shared.on_write(T1), Transition::ConflictingWithAll);
         assert_eq!(Ownership::UNTOUCHED.on_write(T1), Transition::First);
     }

@@ -196,7 +196,7 @@ impl Profile {
                         line: line
                             .parse()
                             .map_err(|_| error("a line that is no number"))?,
-                    })
+                    });
                 }
                 ("region", [Some(class), Some(method), Some(descriptor), block, hash]) => {
                     profile.add(StaticRegion::Method {

@@ -141,15 +141,13 @@ mod tests {
                     }
                 }
             }
-            for i in 0..12 {
-                for j in 0..12 {
-                    prop_assert_eq!(
-                        components.of[i] == components.of[j],
-                        reaches[i][j] && reaches[j][i]
-                    );
-                    if reaches[i][j] {
-                        prop_assert!(components.of[j] <= components.of[i]);
-                    }
+            for (i, j) in (0..12).flat_map(|i| (0..12).map(move |j| (i, j))) {
+                prop_assert_eq!(
+                    components.of[i] == components.of[j],
+                    reaches[i][j] && reaches[j][i]
+                );
+                if reaches[i][j] {
+                    prop_assert!(components.of[j] <= components.of[i]);
                 }
             }
             for c in 0..components.len() as u32 {

@@ -85,7 +85,7 @@ impl Lockset {
         } else {
             format!("no lock protects all accesses of {name}")
         };
-        let describe = Describe { tables };
+        let describe = Describe::without_lines(tables);
         let accesses = (self.sharing.kept(shown).iter().zip(1..))
             .map(|(kept, n)| describe.step(n, kept.index, &kept.event))
             .collect();

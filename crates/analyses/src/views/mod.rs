@@ -233,9 +233,7 @@ impl Analysis for Views {
         self.close_regions();
         let views =
             (self.catalog).project(context.tables, |var| self.is_variable(context.tables, var));
-        let describe = Describe {
-            tables: context.tables,
-        };
+        let describe = Describe::new(context);
         let mut reporter = Reporter::new(describe, &self.stacks, &views);
         let together = self.together.index();
         let compared = Compared {

@@ -142,9 +142,13 @@ impl<'a> Reporter<'a> {
         };
         let names: Vec<String> = symbols.iter().map(|symbol| symbol.name(tables)).collect();
         let maximal = &self.views[conflict.maximal];
+        let subject = if conflict.region == ContextId::ROOT {
+            tables.thread_name(self.views[conflict.diverging[0]].thread)
+        } else {
+            region.short_name()
+        };
         let message = format!(
-            "{} uses {} apart, which {} uses as one under lock {}",
-            region.short_name(),
+            "{subject} uses {} apart, which {} uses as one under lock {}",
             names.join(", "),
             tables.thread_name(maximal.thread),
             tables.lock_name(maximal.origins[0].lock),

@@ -5,6 +5,7 @@ use crate::edit::infer;
 use crate::edit::pool::Pool;
 use crate::edit::snippet::{Item, Label, Snippet, Spot};
 use crate::edit::state::State;
+use crate::edit::states::States;
 use crate::edit::transfer::Context;
 use crate::error::{Error, ErrorKind};
 use crate::insn::{Insn, Op};
@@ -213,6 +214,14 @@ impl<'a> MethodEditor<'a> {
             .filter(|_| index < self.insns.len())
     }
 
+    /// The instruction of the file that a jump to this label runs first; `None` for inserted code.
+    pub fn target(&self, label: Label) -> Option<usize> {
+        match label.spot() {
+            Spot::Target(index) => Some(index),
+            _ => None,
+        }
+    }
+
     /// Whether anything was inserted, replaced or wrapped.
     pub fn is_edited(&self) -> bool {
         !self.inserts.is_empty() || !self.handlers.is_empty() || !self.kept_locals.is_empty()
@@ -368,6 +377,27 @@ impl<'a> MethodEditor<'a> {
         Ok(snippet)
     }
 
+    /// Sends exceptions between two labels to a place that exists or that inserted code binds.
+    ///
+    /// `innermost` ranges are tried before all others, the rest after those of the file; among
+    /// themselves they keep the order in which they were added.
+    pub fn protect(
+        &mut self,
+        start: Label,
+        end: Label,
+        handler: Label,
+        catch_type: PoolIndex,
+        innermost: bool,
+    ) {
+        self.handlers.push(Handler {
+            start,
+            end,
+            target: handler,
+            catch_type,
+            innermost,
+        });
+    }
+
     /// The first instruction after the call of the superclass constructor (or of another one of
     /// the same class) in a constructor; 0 in any other method.
     ///
@@ -382,7 +412,7 @@ impl<'a> MethodEditor<'a> {
             let Insn::Invoke {
                 op: Op::Invokespecial,
                 ..
-            } = states.method.insns[index]
+            } = *states.insn(index)
             else {
                 continue;
             };
@@ -409,14 +439,7 @@ impl<'a> MethodEditor<'a> {
     /// The types at each instruction, found by following the code from the frames of the file.
     pub fn states<'m, 'p>(&'m mut self, pool: &'m Pool<'p>) -> Result<States<'m, 'a, 'p>> {
         self.infer(pool)?;
-        Ok(States {
-            frame: 0,
-            at: usize::MAX,
-            state: State::default(),
-            reachable: false,
-            pool,
-            method: self,
-        })
+        Ok(States::new(self, pool))
     }
 
     pub(crate) fn context<'c, 'p>(&self, pool: &'c Pool<'p>) -> Context<'c, 'p> {
@@ -436,105 +459,9 @@ impl<'a> MethodEditor<'a> {
     }
 
     /// The instruction of the file that stands at or before an offset.
-    pub(crate) fn index_at(&self, offset: u32) -> usize {
+    pub fn index_at(&self, offset: u32) -> usize {
         self.offsets
             .partition_point(|&start| start <= offset)
             .saturating_sub(1)
-    }
-}
-
-/// Walks over the types before each instruction; going forward costs one step an instruction.
-#[derive(Debug)]
-pub struct States<'m, 'a, 'p> {
-    method: &'m MethodEditor<'a>,
-    pool: &'m Pool<'p>,
-    /// The next frame not yet passed.
-    frame: usize,
-    at: usize,
-    state: State,
-    reachable: bool,
-}
-
-impl States<'_, '_, '_> {
-    /// Instructions of the method.
-    pub fn len(&self) -> usize {
-        self.method.insns.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Instruction `index` of the method.
-    pub fn insn(&self, index: usize) -> &Insn<Label> {
-        &self.method.insns[index]
-    }
-
-    /// The types before instruction `index`; `None` if control never gets there.
-    pub fn at(&mut self, index: usize) -> Result<Option<&State>> {
-        if index >= self.len() {
-            return Err(EditError::NoSuchInstruction(index));
-        }
-        if self.at == usize::MAX || index < self.at {
-            self.restart(index);
-        }
-        while self.at < index {
-            self.step()?;
-        }
-        Ok(self.reachable.then_some(&self.state))
-    }
-
-    /// The types when instruction `index` has run and control goes on below it.
-    pub fn after(&mut self, index: usize) -> Result<Option<State>> {
-        if self.at(index)?.is_none() || !self.method.insns[index].falls_through() {
-            return Ok(None);
-        }
-        let mut state = self.state.clone();
-        self.apply(&mut state)?;
-        Ok(Some(state))
-    }
-
-    /// Goes to the last frame at or before `index`.
-    fn restart(&mut self, index: usize) {
-        let frames = &self.method.frames;
-        self.frame = frames.count_up_to(index as u32);
-        if let Some(frame) = self.frame.checked_sub(1).and_then(|last| frames.get(last)) {
-            self.at = frame.at as usize;
-            self.state.load(frame.locals, frame.stack);
-            self.reachable = true;
-        }
-    }
-
-    fn apply(&self, state: &mut State) -> Result<()> {
-        let insn = &self.method.insns[self.at];
-        if matches!(insn.op(), Op::Jsr | Op::JsrW) {
-            // The subroutine returns to the next instruction with the stack as it was.
-            return Ok(());
-        }
-        let at = self.at as u32;
-        state
-            .step(insn, at, self.method.context(self.pool))
-            .map_err(|what| EditError::IllTyped { at, what })
-    }
-
-    fn step(&mut self) -> Result<()> {
-        if self.reachable {
-            let mut state = std::mem::take(&mut self.state);
-            let applied = self.apply(&mut state);
-            self.state = state;
-            applied?;
-            self.reachable = self.method.insns[self.at].falls_through();
-        }
-        self.at += 1;
-        while let Some(frame) = self.method.frames.get(self.frame)
-            && frame.at as usize <= self.at
-        {
-            if frame.at as usize == self.at {
-                self.state.load(frame.locals, frame.stack);
-                self.reachable = true;
-            }
-            self.frame += 1;
-        }
-        Ok(())
     }
 }

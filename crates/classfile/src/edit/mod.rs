@@ -11,13 +11,15 @@ mod pool;
 mod simulate;
 mod snippet;
 mod state;
+mod states;
 mod transfer;
 mod unchanged;
 
 pub use class::ClassEditor;
 pub use error::EditError;
-pub use method::{MethodEditor, States};
+pub use method::MethodEditor;
 pub use pool::Pool;
 pub use snippet::{Label, Snippet};
 pub use state::State;
+pub use states::States;
 pub use unchanged::rewrite_unchanged;

@@ -10,6 +10,7 @@ pub(crate) mod frames;
 pub mod mutf8;
 pub(crate) mod pool;
 pub(crate) mod type_annotations;
+pub(crate) mod vtype;
 
 pub use annotations::{Annotation, ElementValue};
 pub use attributes::{
@@ -18,7 +19,8 @@ pub use attributes::{
 pub use class::{Access, ClassFile, Field, Member, Method};
 pub use code::{Code, ExceptionEntry, LineNumber, LocalVariable};
 pub use descriptor::{FieldType, MethodType};
-pub use frames::{FrameTable, FrameView, TypeName, VType};
+pub use frames::{FrameTable, FrameView};
 pub use pool::{
     Constant, ConstantPool, Dynamic, Entry, HandleKind, MemberRef, MethodHandle, PoolIndex,
 };
+pub use vtype::{TypeName, VType};

@@ -1,7 +1,8 @@
 //! Single edits, seen in the code that comes out.
 
-use crate::support::Jdk;
-use untorn_classfile::read::{Access, VType};
+use crate::support::{Jdk, succeed};
+use std::path::Path;
+use untorn_classfile::read::{Access, Code, VType};
 use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, MethodEditor, Op, PoolIndex};
 
 /// A class with one static method `m(I)I` of `code`, and what it decodes to after `edit`.
@@ -208,8 +209,16 @@ fn mistakes_are_told() {
 
 #[test]
 fn lines_and_variables_move_with_their_code() {
-    let jdk = Jdk::default_one();
-    let bytes = std::fs::read(jdk.module("java.base").join("java/util/ArrayList.class")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/java/Program.java");
+    succeed(
+        Jdk::default_one()
+            .tool("javac")
+            .args(["-g", "-nowarn", "-d"])
+            .arg(dir.path())
+            .arg(source),
+    );
+    let bytes = std::fs::read(dir.path().join("Program.class")).unwrap();
     let mut editor = ClassEditor::new(ClassFile::parse(&bytes).unwrap());
     for index in 0..editor.class().methods.len() {
         let Some(mut method) = editor.method(index).unwrap() else {
@@ -225,7 +234,7 @@ fn lines_and_variables_move_with_their_code() {
         ClassFile::parse(&bytes).unwrap(),
         ClassFile::parse(&edited).unwrap(),
     );
-    let mut lines = 0;
+    let (mut lines, mut variables) = (0, 0);
     for (old, new) in before.methods.iter().zip(&after.methods) {
         let (Some(old), Some(new)) = (
             old.code(&before.pool).unwrap(),
@@ -233,9 +242,16 @@ fn lines_and_variables_move_with_their_code() {
         ) else {
             continue;
         };
-        let (olds, news) = (old.decode().unwrap(), new.decode().unwrap());
-        let number = |list: &[(u32, Insn)], offset: u32| {
-            list.iter().position(|(at, _)| *at == offset).unwrap()
+        // Every instruction got one in front, so positions double; the end is one past the last.
+        let same_place = |was: u32, is: u32| {
+            let number = |code: &Code<'_>, offset: u32| {
+                code.decode()
+                    .unwrap()
+                    .iter()
+                    .take_while(|(at, _)| *at < offset)
+                    .count()
+            };
+            assert_eq!(2 * number(&old, was), number(&new, is));
         };
         for (old, new) in old
             .line_numbers()
@@ -244,9 +260,22 @@ fn lines_and_variables_move_with_their_code() {
             .zip(new.line_numbers().unwrap())
         {
             assert_eq!(old.line, new.line);
-            assert_eq!(2 * number(&olds, old.start), number(&news, new.start));
+            same_place(old.start, new.start);
             lines += 1;
         }
+        let tables = [Code::local_variables, Code::local_variable_types];
+        for table in tables {
+            for (old, new) in table(&old, &before.pool)
+                .unwrap()
+                .iter()
+                .zip(table(&new, &after.pool).unwrap())
+            {
+                assert_eq!((&old.name, old.slot), (&new.name, new.slot));
+                same_place(old.start, new.start);
+                same_place(old.start + old.length, new.start + new.length);
+                variables += 1;
+            }
+        }
     }
-    assert!(lines > 300, "{lines}");
+    assert!(lines > 80 && variables > 40, "{lines} {variables}");
 }

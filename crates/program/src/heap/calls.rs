@@ -13,7 +13,7 @@ use crate::assumptions::Assumption;
 use crate::classes::{ClassKind, Handle, Type};
 use crate::ids::{InstrId, MethodId, NodeId, ObjectId};
 use crate::ir::Op;
-use crate::library::Effect;
+use crate::library::{Effect, Operand, Returns};
 
 /// A call, waiting for receivers.
 #[derive(Debug, Clone)]
@@ -51,6 +51,8 @@ pub struct Start {
 pub enum Movement {
     /// It takes and gives nothing but values, so that receivers need not be kept apart.
     Nothing,
+    /// It gives its receiver.
+    Receiver,
     /// It may store what it takes in its receiver.
     Stores,
     /// It may give what it took, so that call sites must be kept apart too.
@@ -100,6 +102,11 @@ impl Solver<'_> {
         depth: usize,
     ) {
         let class = self.objects.get(object).class;
+        let declaring = self.classes().method(method).class;
+        // Sets are not filtered by declared types everywhere; what is no instance cannot be called.
+        if !self.is_instance(object, declaring) {
+            return;
+        }
         if let ObjectKind::Lambda {
             method: maker,
             instr,
@@ -114,7 +121,6 @@ impl Solver<'_> {
             .selected
             .entry((class, method))
             .or_insert_with(|| classes.select(class, method));
-        let declaring = self.classes().method(method).class;
         if selected.is_none() && self.is_entered(declaring) {
             self.call_unknown(call, method, object);
         } else {
@@ -141,6 +147,12 @@ impl Solver<'_> {
     fn call_on(&mut self, call: &Call, method: MethodId, object: ObjectId, args: &[Option<Var>]) {
         let context = self.context(method, Some(object), call);
         let callee = self.node(method, context);
+        if let Some(result) = call.result
+            && self.nodes[callee.index()].opaque
+            && self.movement(method) == Movement::Receiver
+        {
+            self.graph.add_object(result, object);
+        }
         self.connect(call, callee, args, Some(object));
     }
 
@@ -265,7 +277,9 @@ impl Solver<'_> {
         let merged =
             receiver.is_some_and(|object| self.objects.get(object).kind == ObjectKind::Merged);
         let per_site = !opaque || movement == Movement::Any;
-        if movement == Movement::Nothing || (opaque && merged && !per_site) {
+        if matches!(movement, Movement::Nothing | Movement::Receiver)
+            || (opaque && merged && !per_site)
+        {
             return Context::None;
         }
         let caller = &self.nodes[call.caller.index()];
@@ -304,6 +318,7 @@ impl Solver<'_> {
         // Comparing stores nothing.
         let compares = self.classes().method_name(method) == "equals";
         let movement = match () {
+            () if returns_receiver(effect) => Movement::Receiver,
             () if compares || !modelled && !takes && !gives => Movement::Nothing,
             () if gives && !array || effect.is_some_and(|effect| !effect.start.is_empty()) => {
                 Movement::Any
@@ -369,4 +384,8 @@ impl Solver<'_> {
             self.graph.add_edge(result, into, None);
         }
     }
+}
+
+fn returns_receiver(effect: Option<&Effect>) -> bool {
+    effect.is_some_and(|effect| effect.returns == Some(Returns::Operand(Operand::Receiver)))
 }

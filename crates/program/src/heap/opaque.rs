@@ -167,6 +167,8 @@ impl Solver<'_> {
             return;
         };
         match effect.and_then(|effect| effect.returns.as_ref()) {
+            // The receiver goes straight to the call, so that receivers are not mixed here.
+            Some(Returns::Operand(Operand::Receiver)) => return,
             Some(Returns::Operand(operand)) => {
                 if let Some(from) = opaque.operand(*operand) {
                     self.graph.add_edge(from, opaque.result, None);
@@ -190,7 +192,27 @@ impl Solver<'_> {
         if opaque.has_receiver {
             self.edge(opaque.param(0), opaque.result, Some(class));
         }
-        let made = self.object(class, ObjectKind::Returned(opaque.method), opaque.context);
+        let context = match opaque.context {
+            Context::Object(receiver) if opaque.has_receiver => {
+                let receiver = self.objects.get(receiver);
+                // Fluent methods and views of the same type give themselves, for all that can be told.
+                if receiver.class == class {
+                    return;
+                }
+                // What a view gives hangs on what the view hangs on, or chains of views would never end.
+                let vague = matches!(
+                    receiver.kind,
+                    ObjectKind::Returned(_) | ObjectKind::Static(_) | ObjectKind::Passed
+                );
+                if vague {
+                    receiver.context
+                } else {
+                    opaque.context
+                }
+            }
+            context => context,
+        };
+        let made = self.object(class, ObjectKind::Returned(opaque.method), context);
         self.graph.add_object(opaque.result, made);
         if self.objects.get(made).kind == ObjectKind::Merged {
             return;

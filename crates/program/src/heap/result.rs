@@ -59,7 +59,7 @@ pub struct Spawn {
     pub root: NodeId,
     /// Whether one start may be several runs at once.
     pub repeats: bool,
-    /// Whether several starts never run beside each other.
+    /// Whether several starts of the task never run beside each other.
     pub sequential: bool,
 }
 

@@ -179,14 +179,7 @@ impl<'a> Solver<'a> {
 
     fn apply(&mut self, action: &Use, object: ObjectId) {
         match action {
-            Use::Load {
-                field: HeapField::Elements,
-                ..
-            }
-            | Use::Store {
-                field: HeapField::Elements,
-                ..
-            } if self.empty_arrays.contains(&object) => {}
+            Use::Load { field, .. } | Use::Store { field, .. } if !self.has(object, *field) => {}
             Use::Load {
                 field,
                 into,
@@ -200,6 +193,21 @@ impl<'a> Solver<'a> {
                 self.graph.add_edge(*from, into, None);
             }
             Use::Call(call) => self.bind(&Arc::clone(call), object),
+        }
+    }
+
+    /// Whether an object has a part that holds references: sets are not filtered by declared types everywhere.
+    fn has(&self, object: ObjectId, field: HeapField) -> bool {
+        let class = self.objects.get(object).class;
+        match field {
+            HeapField::Field(field) => self
+                .classes()
+                .is_subtype(class, self.classes().field(field).class),
+            HeapField::Elements => {
+                matches!(self.classes().class(class).kind, ClassKind::Array(Some(_)))
+                    && !self.empty_arrays.contains(&object)
+            }
+            HeapField::Content | HeapField::Captured(_) => true,
         }
     }
 
@@ -343,7 +351,7 @@ impl<'a> Solver<'a> {
         self.graph.add_edge(from, to, filter);
     }
 
-    fn is_instance(&self, object: ObjectId, class: ClassId) -> bool {
+    pub fn is_instance(&self, object: ObjectId, class: ClassId) -> bool {
         is_instance(
             &self.objects.get(object),
             class,

@@ -252,20 +252,10 @@ pub enum Test {
     Le,
 }
 
-impl Op {
-    /// Calls `visit` for every operand.
-    pub fn for_each_operand(&self, mut visit: impl FnMut(ValueId)) {
-        // The operands are the same, so one list of variants serves reading and rewriting.
-        let mut copy = self.clone();
-        copy.map_operands(|value| {
-            visit(value);
-            value
-        });
-    }
-
-    /// Replaces every operand.
-    pub(crate) fn map_operands(&mut self, mut map: impl FnMut(ValueId) -> ValueId) {
-        match self {
+/// Visits every operand of an operation, by shared or mutable reference as `$op` is one.
+macro_rules! visit_operands {
+    ($op:expr, $visit:expr) => {
+        match $op {
             Op::Const(_)
             | Op::GetStatic { .. }
             | Op::New { .. }
@@ -279,7 +269,7 @@ impl Op {
             | Op::Concat { args }
             | Op::Dynamic { args, .. } => {
                 for arg in args {
-                    *arg = map(*arg);
+                    $visit(arg);
                 }
             }
             Op::GetField { object: value, .. }
@@ -291,7 +281,7 @@ impl Op {
             | Op::MonitorExit { object: value }
             | Op::Switch { value }
             | Op::Return { value: Some(value) }
-            | Op::Throw { value } => *value = map(*value),
+            | Op::Throw { value } => $visit(value),
             Op::PutField {
                 object: first,
                 value: second,
@@ -301,23 +291,39 @@ impl Op {
                 array: first,
                 index: second,
             } => {
-                *first = map(*first);
-                *second = map(*second);
+                $visit(first);
+                $visit(second);
             }
             Op::ArrayStore {
                 array,
                 index,
                 value,
             } => {
-                *array = map(*array);
-                *index = map(*index);
-                *value = map(*value);
+                $visit(array);
+                $visit(index);
+                $visit(value);
             }
             Op::If { left, right, .. } => {
-                *left = map(*left);
-                *right = right.map(map);
+                $visit(left);
+                if let Some(right) = right {
+                    $visit(right);
+                }
             }
         }
+    };
+}
+
+impl Op {
+    /// Calls `visit` for every operand.
+    pub fn for_each_operand(&self, mut visit: impl FnMut(ValueId)) {
+        let mut visit = |value: &ValueId| visit(*value);
+        visit_operands!(self, visit);
+    }
+
+    /// Replaces every operand.
+    pub(crate) fn map_operands(&mut self, mut map: impl FnMut(ValueId) -> ValueId) {
+        let mut visit = |value: &mut ValueId| *value = map(*value);
+        visit_operands!(self, visit);
     }
 
     /// Whether executing it can raise an exception that a handler of its method sees.

@@ -240,3 +240,67 @@ fn can_throw(insn: &Insn) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use untorn_classfile::Insn;
+    use untorn_classfile::insn::{Form, Op as Jvm};
+
+    use super::{BodyError, blocks};
+
+    fn local(op: Jvm) -> Insn {
+        Insn::Local {
+            op,
+            index: 0,
+            form: Form::Shortest,
+        }
+    }
+
+    #[test]
+    fn a_subroutine_is_expanded_at_each_call() {
+        let code = [
+            (
+                0,
+                Insn::Jump {
+                    op: Jvm::Jsr,
+                    target: 7,
+                },
+            ),
+            (
+                3,
+                Insn::Jump {
+                    op: Jvm::Jsr,
+                    target: 7,
+                },
+            ),
+            (6, Insn::Plain(Jvm::Return)),
+            (7, local(Jvm::Astore)),
+            (8, local(Jvm::Ret)),
+        ];
+        let blocks = blocks(&code, &[]).unwrap();
+        let chain: Vec<usize> =
+            std::iter::successors(Some(0), |at: &usize| blocks[*at].succs.first().copied())
+                .collect();
+        let starts: Vec<usize> = chain.iter().map(|block| blocks[*block].start).collect();
+        assert_eq!(
+            starts,
+            [0, 3, 1, 3, 2],
+            "call, body, call, body again, return"
+        );
+        assert_eq!(blocks.len(), 5);
+    }
+
+    #[test]
+    fn endless_subroutines_are_refused() {
+        let code = [(
+            0,
+            Insn::Jump {
+                op: Jvm::Jsr,
+                target: 0,
+            },
+        )];
+        assert_eq!(blocks(&code, &[]).unwrap_err(), BodyError::TooComplex);
+        let code = [(0, local(Jvm::Ret))];
+        assert!(matches!(blocks(&code, &[]), Err(BodyError::Malformed(_))));
+    }
+}

@@ -62,7 +62,7 @@ impl Library {
     /// Code that is entered is never modelled, whatever it extends.
     pub fn effect(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
         let info = classes.method(method);
-        if self.is_entered(classes, info.class) {
+        if info.has_code && self.is_entered(classes, info.class) {
             return None;
         }
         let name = classes.method_name(method);

@@ -1,7 +1,7 @@
 //! How often things run: a least fixpoint of what is known to run at most once.
 //!
 //! A node runs once if it has exactly one way in, and that is the main method, a class initializer, the start of a thread that exists once, or a call outside any loop by a node that runs once.
-//! A started thread exists once if its object is a thread that is allocated once, or if the one call that starts it runs once.
+//! A started thread exists once if its object is allocated once and is a thread or a task of a single thread such as a timer's, or if the one call that starts it runs once.
 
 use crate::classes::Classes;
 use crate::heap::{Heap, ObjectKind, RootKind, Spawn};
@@ -110,7 +110,8 @@ impl Once {
         let is_thread = classes
             .find("java/lang/Thread")
             .is_some_and(|thread| classes.is_subtype(heap.object(task).class, thread));
-        is_thread && self.allocated_once(heap, in_loop, task)
+        let sequential = spawns.iter().all(|spawn| spawn.sequential);
+        (is_thread || sequential) && self.allocated_once(heap, in_loop, task)
     }
 
     fn allocated_once(

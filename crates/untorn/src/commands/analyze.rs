@@ -10,6 +10,14 @@ use crate::cli::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::output::{deliver, tell};
 use crate::progress::Bar;
+use crate::selection::AnalysisName;
+
+/// A trace has all the time of the world, so the complete exact analysis leads.
+const DEFAULT: [AnalysisName; 3] = [
+    AnalysisName::Aerodrome,
+    AnalysisName::Atomizer,
+    AnalysisName::Views,
+];
 
 pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
     let inputs = args
@@ -34,7 +42,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
 }
 
 fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failure> {
-    let mut wanted = args.selection.select()?;
+    let mut wanted = args.selection.select(&DEFAULT)?;
     let analyses = &mut wanted.analyses;
     let options = OpenOptions {
         lenient: args.input.lenient,

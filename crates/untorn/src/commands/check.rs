@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -9,10 +10,12 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
+use untorn_types::ought::Ought;
+use untorn_types::report::Typed;
 
 use crate::cli::OutputArgs;
 use crate::failure::Failure;
-use crate::output::deliver;
+use crate::output::{deliver, print};
 use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
@@ -60,6 +63,9 @@ pub struct CheckArgs {
     /// Filters to switch off (consistency).
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub no_filter: Vec<Filter>,
+    /// Print the inferred type of these methods, named as Class.method, and why they are not proved, instead of findings (types).
+    #[arg(long, value_name = "METHOD")]
+    pub explain: Vec<String>,
     /// What ought to be atomic: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
@@ -74,6 +80,8 @@ pub enum StaticAnalysis {
     All,
     /// Methods that use in several critical sections what other threads change in between.
     Consistency,
+    /// Proofs that methods and blocks are atomic, and why others are not proved.
+    Types,
 }
 
 /// What consistency leaves out.
@@ -122,8 +130,85 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             .insert("consistency".into(), consistency_stats(&outcome));
         findings.extend(outcome.findings);
     }
+    if runs(StaticAnalysis::Types) || !args.explain.is_empty() {
+        let clock = Instant::now();
+        let mut typed = Typed::new(&program)?;
+        let time = clock.elapsed();
+        if !args.explain.is_empty() {
+            return explain(&mut typed, &program, &args.explain);
+        }
+        let ought = Ought::new(&program, &spec);
+        let outcome = typed.outcome(&|method, block| ought.be_atomic(method, block));
+        let stats = types_stats(&typed, &outcome, time)?;
+        document.stats.insert("types".into(), stats);
+        findings.extend(outcome.findings);
+        document.proved = outcome.proved;
+    }
     document.findings = merge(findings);
     deliver(&document, &args.output)
+}
+
+/// Prints the types of the methods that the names fit.
+fn explain(
+    typed: &mut Typed<'_>,
+    program: &Program,
+    names: &[String],
+) -> Result<ExitCode, Failure> {
+    let mut text = String::new();
+    for name in names {
+        let fitting = methods_named(program, name);
+        if fitting.is_empty() {
+            return Err(Failure::Usage(format!(
+                "{name}: no checked method has this name; write it as Class.method"
+            )));
+        }
+        for method in fitting {
+            text.push_str(&typed.explain(method));
+        }
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Methods of the checked classes called `Class.method` or `package.Class.method`.
+fn methods_named(program: &Program, name: &str) -> Vec<untorn_program::MethodId> {
+    let classes = program.classes();
+    let Some((class, method)) = name.rsplit_once('.') else {
+        return Vec::new();
+    };
+    let fits = |internal: &str| {
+        let dotted = internal.replace('/', ".");
+        dotted == class || dotted.ends_with(&format!(".{class}"))
+    };
+    program
+        .inputs()
+        .iter()
+        .filter(|&&input| fits(classes.class_name(input)))
+        .flat_map(|&input| classes.methods_named(input, method))
+        .collect()
+}
+
+fn types_stats(
+    typed: &Typed<'_>,
+    outcome: &untorn_types::report::Outcome,
+    time: std::time::Duration,
+) -> Result<Value, Failure> {
+    let mut counts = serde_json::to_value(typed.counts())?;
+    let share = |blocks: bool| {
+        let proved = (outcome.proved.iter())
+            .filter(|region| region.block.is_some() == blocks)
+            .count();
+        let open = (outcome.findings.iter())
+            .filter(|finding| finding.region.block.is_some() == blocks)
+            .count();
+        format!("{proved} of {}", proved + open)
+    };
+    if let Some(counts) = counts.as_object_mut() {
+        counts.insert("typing".into(), milliseconds(time).into());
+        counts.insert("methods proved".into(), share(false).into());
+        counts.insert("blocks proved".into(), share(true).into());
+    }
+    Ok(counts)
 }
 
 fn plan(args: &CheckArgs) -> LoadPlan {

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 
-use crate::cli::{Cli, Generate, GenerateArgs};
+use crate::cli::{Cli, Generate, GenerateArgs, SchemaOf};
 use crate::failure::Failure;
+use crate::output::print;
 
 pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     let mut command = Cli::command();
@@ -19,6 +20,10 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
             clap_mangen::generate_to(command, folder)
                 .map_err(|source| Failure::file(folder, source))?;
         }
+        Generate::Schema { of } => print(&match of {
+            SchemaOf::Findings => untorn_findings::schema()?,
+            SchemaOf::Config => untorn_config::schema()?,
+        })?,
     }
     Ok(ExitCode::SUCCESS)
 }

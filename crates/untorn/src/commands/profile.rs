@@ -17,7 +17,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, Failure> {
     }
     match output {
         Some(path) => {
-            std::fs::write(path, all.to_string()).map_err(|error| Failure::file(path, error))?
+            std::fs::write(path, all.to_string()).map_err(|error| Failure::file(path, error))?;
         }
         None => print(&all.to_string())?,
     }

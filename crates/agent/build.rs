@@ -1,0 +1,102 @@
+//! Compiles the Java runtime with the JDK at hand and leaves the class files for `include_bytes!`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const NO_JDK: &str = "the agent's Java runtime needs a JDK 17 or later to compile: set JAVA_HOME to one, or install one (Debian, Ubuntu: apt install openjdk-17-jdk-headless)";
+
+fn main() -> Result<(), String> {
+    println!("cargo::rerun-if-env-changed=JAVA_HOME");
+    println!("cargo::rerun-if-changed=java");
+    let sources = Path::new("java/java/lang");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?).join("java");
+    if out.exists() {
+        fs::remove_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+    }
+    let files = java_files(sources)?;
+    let javac = javac().ok_or(NO_JDK)?;
+    // `--release` would hide jdk.internal.misc, and the classes belong to java.base.
+    let run = Command::new(&javac)
+        .args([
+            "-source",
+            "17",
+            "-target",
+            "17",
+            "-Xlint:-options",
+            "-g:source,lines",
+        ])
+        .args(["--patch-module", "java.base=java", "-d"])
+        .arg(&out)
+        .args(&files)
+        .output()
+        .map_err(|e| format!("{}: {e}", javac.display()))?;
+    if !run.status.success() {
+        return Err(format!(
+            "{} could not compile the agent's Java runtime:\n{}",
+            javac.display(),
+            String::from_utf8_lossy(&run.stderr)
+        ));
+    }
+    list_classes(&out)
+}
+
+/// Writes the list of classes, superclasses before subclasses (all extend platform classes), for `include!`.
+fn list_classes(out: &Path) -> Result<(), String> {
+    let folder = out.join("java/lang");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".class")?.to_owned()))
+        .collect();
+    names.sort();
+    let mut list = String::from("&[\n");
+    for name in names {
+        let path = folder.join(format!("{name}.class"));
+        list += &format!(
+            "    (c\"java/lang/{name}\", include_bytes!({:?})),\n",
+            path.display().to_string()
+        );
+    }
+    list += "]\n";
+    let file = out.join("classes.rs");
+    fs::write(&file, list).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn java_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ext| ext == "java"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// JAVA_HOME, then PATH, then where systems put JDKs.
+fn javac() -> Option<PathBuf> {
+    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/lib/jvm", "/opt/java", "/usr/java"]
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    home.into_iter()
+        .chain(env::split_paths(&path))
+        .chain(usual)
+        .map(|bin| bin.join("javac"))
+        .find(|javac| javac.is_file() && is_recent(javac))
+}
+
+fn is_recent(javac: &Path) -> bool {
+    let Ok(run) = Command::new(javac).arg("-version").output() else {
+        return false;
+    };
+    let text =
+        String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
+    text.split_whitespace()
+        .find_map(|word| word.split('.').next()?.parse::<u32>().ok())
+        .is_some_and(|major| major >= 17)
+}

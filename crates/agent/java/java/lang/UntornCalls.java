@@ -1,0 +1,63 @@
+package java.lang;
+
+/**
+ * Accesses that library calls make to what an object holds: a collection's entry or the whole, an atomic's value.
+ *
+ * A call that neither blocks nor calls back is one step: its receiver's shadow word stays locked until its record is
+ * written. Any other call is an interval whose record is written at its end; if another call on the same receiver ran
+ * in between, their order is unknown and the record says so.
+ */
+final class UntornCalls {
+    private UntornCalls() {}
+
+    static void begin(Object receiver, int mode, int site, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(receiver, c);
+        if (entry == null || entry.objectId(c) == 0) return;
+        if (mode == UntornRuntime.STEP) {
+            UntornShadow.take(entry, UntornEntry.WORD, site, c);
+        } else {
+            c.pushCall(entry);
+        }
+    }
+
+    static void end(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (c.silent) return;
+        if (mode == UntornRuntime.STEP) {
+            if (c.held instanceof UntornEntry) {
+                writeKey(key, c);
+                UntornShadow.unlock(c.held, site, c);
+            } else if (UntornRuntime.on) {
+                // It called back after all, and what it called took the word away.
+                UntornShadow.abandon(c);
+                UntornEntry entry = UntornTable.find(receiver, c);
+                if (entry != null && entry.objectId(c) != 0) write(entry, key, true, site, c);
+            }
+            return;
+        }
+        UntornShadow.abandon(c);
+        for (;;) {
+            UntornEntry entry = c.topCall();
+            if (entry == null) return;
+            boolean overlapped = entry.endCall(c.popCall());
+            // Calls above this one were left without an end.
+            if (!entry.refersTo(receiver)) continue;
+            write(entry, key, overlapped, site, c);
+            return;
+        }
+    }
+
+    /** The access, with its order as of now. */
+    private static void write(UntornEntry entry, Object key, boolean approximate, int site, UntornThread c) {
+        UntornShadow.take(entry, UntornEntry.WORD, site, c);
+        if (approximate) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
+        writeKey(key, c);
+        UntornShadow.unlock(entry, site, c);
+    }
+
+    private static void writeKey(Object key, UntornThread c) {
+        long id = UntornKeys.id(key);
+        if (id != 0) c.write((long) UntornThread.KEY << UntornThread.OP_SHIFT | id);
+    }
+}

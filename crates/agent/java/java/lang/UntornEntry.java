@@ -1,0 +1,113 @@
+package java.lang;
+
+import java.lang.ref.WeakReference;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * What is known of an object that has no shadow word of its own: a lock, an array, a collection.
+ * Found through {@link UntornTable}, which holds it weakly.
+ */
+final class UntornEntry extends WeakReference<Object> {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    static final long LAST = U.objectFieldOffset(UntornEntry.class, "last");
+    static final long WORD = U.objectFieldOffset(UntornEntry.class, "word");
+    private static final long WORDS = U.objectFieldOffset(UntornEntry.class, "words");
+    private static final long CALLS = U.objectFieldOffset(UntornEntry.class, "calls");
+
+    final int hash;
+    /** The reader's id of the object's class; of the class itself if the object is one. */
+    final int classId;
+    /** The next entry of the same bucket. */
+    UntornEntry next;
+
+    /** The id as a lock or synchronizer. */
+    final long lock;
+    /**
+     * Thread and position (packed as an edge) after the last release, signal or wait; at first of the record that
+     * announced the lock. For a monitor its holder alone writes it; otherwise releases chain through it.
+     */
+    private volatile long last;
+
+    /** The lock that this object is a part of, a condition or the view for readers or writers; null for none. */
+    volatile UntornEntry whole;
+    /** Whether holding this part is holding the whole together with other readers; set before {@link #whole}. */
+    boolean readers;
+
+    /** Shadow word of a collection; its object id is that of an array too. */
+    private volatile long word;
+    private volatile UntornWord[] words;
+    /** Overlap of calls that are intervals: how many are running (low half), how many have begun (high half). */
+    private volatile long calls;
+
+    UntornEntry(Object referent, int hash, long lock, int classId, long announced) {
+        super(referent);
+        this.hash = hash;
+        this.lock = lock;
+        this.classId = classId;
+        this.last = announced;
+    }
+
+    long last() {
+        return last;
+    }
+
+    void setLast(long edge) {
+        U.putLongRelease(this, LAST, edge);
+    }
+
+    boolean replaceLast(long from, long to) {
+        return U.compareAndSetLong(this, LAST, from, to);
+    }
+
+    /** One shadow word per element of a short array; a long one shares them. */
+    UntornWord[] words(int length) {
+        UntornWord[] known = words;
+        if (known != null) return known;
+        try {
+            UntornWord[] made = new UntornWord[Math.max(1, Math.min(length, UntornShadow.ARRAY_WORDS))];
+            for (int i = 0; i < made.length; i++) made[i] = new UntornWord();
+            return U.compareAndSetReference(this, WORDS, null, made) ? made : words;
+        } catch (Throwable noMemory) {
+            return null;
+        }
+    }
+
+    /** The id as a holder of locations, made on first use; 0 if there is none left. */
+    long objectId(UntornThread c) {
+        long known = word & UntornShadow.OBJECT;
+        if (known != 0) return known;
+        c.room();
+        long made = c.newObject();
+        if (made == 0) return 0;
+        c.write((long) UntornThread.NEW_OBJECT << UntornThread.OP_SHIFT
+                | (long) (classId & (1 << 20) - 1) << UntornThread.OBJECT_BITS | made);
+        // Owned by its finder from the start, so whoever comes next is ordered after the announcement.
+        long fresh = UntornShadow.RD_EX | c.owner | made;
+        for (;;) {
+            long now = word;
+            if ((now & UntornShadow.OBJECT) != 0) return now & UntornShadow.OBJECT;
+            if (now == 0 && U.compareAndSetLong(this, WORD, 0, fresh)) return made;
+        }
+    }
+
+    /** An interval begins; returns the number of calls begun so far, with the sign bit if another one is running. */
+    long beginCall() {
+        for (;;) {
+            long now = calls;
+            if (U.compareAndSetLong(this, CALLS, now, now + (1L << 32) + 1)) {
+                return now >>> 32 | ((int) now != 0 ? 1L << 63 : 0);
+            }
+        }
+    }
+
+    /** It ends; whether another one overlapped it. */
+    boolean endCall(long begun) {
+        for (;;) {
+            long now = calls;
+            if ((int) now == 0) return true;
+            if (U.compareAndSetLong(this, CALLS, now, now - 1)) {
+                return begun < 0 || (int) (now >>> 32) != (int) begun + 1;
+            }
+        }
+    }
+}

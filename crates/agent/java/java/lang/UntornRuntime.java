@@ -1,0 +1,298 @@
+package java.lang;
+
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * What instrumented code calls. Each entry point has one job and hands it to the class that knows how:
+ * {@link UntornShadow} orders accesses, {@link UntornSync} orders locks and threads, {@link UntornThread} writes records.
+ *
+ * Ground rules, for everything in these files:
+ * <ul>
+ * <li>Nothing throws, calls user code, or is instrumented. What goes wrong turns recording off for the one event.
+ * <li>No initializer runs here: {@code java.lang.Thread} calls {@link #fork} while the VM starts, long before anything
+ *     works. Until {@link #on} is set, every entry point returns at once.
+ * <li>A {@code site} is the id of one instrumented instruction (25 bits); accesses add {@link #WRITES} when they write
+ *     or update. Ids come from the rewriter and are known to the reader before the class is defined.
+ * <li>A record is written before what makes it visible to other threads: an access inside its shadow lock, a release
+ *     before the real release, an acquisition after the real one.
+ * <li>A thread may run out of stack at any call, also at a call of these methods, and then the program sees the error
+ *     a little earlier than it would have. (The platform's annotation for reserved stack is no way out: it delays the
+ *     error past the program's own handlers.) So every state in between must be one that the next call repairs:
+ *     {@link UntornShadow} says how, and what takes a lock first makes sure of its stack ({@link UntornThread#probe}).
+ *     Calls of these methods that stand in an exception handler must lie outside every exception range that leads back
+ *     to that handler (javac's handler for {@code monitorexit} covers itself), or the handler would loop.
+ * <li>A monitor, region or call that is entered while recording is off and left while it is on (or the reverse) shows
+ *     up unmatched; the reader drops and counts such events.
+ * </ul>
+ */
+public final class UntornRuntime {
+    private UntornRuntime() {}
+
+    /** Added to the site of an access that writes or updates. */
+    public static final int WRITES = 1 << 30;
+    /** Modes of {@link #lockAcquired}. */
+    public static final int EXCLUSIVE = 0, SHARED = 1;
+    /** Modes of {@link #callBegin}: the call is one step with its record, or an interval that may overlap others. */
+    public static final int STEP = 0, INTERVAL = 1;
+
+    /** Whether anything is recorded. Plain: a thread may notice a change late, which only costs or adds events. */
+    static boolean on;
+
+    // ---- contexts -------------------------------------------------------------------------------------------------
+
+    /** The context of the running thread, made on first use. Called once at method entry; never null. */
+    @ForceInline
+    public static UntornThread context() {
+        return UntornThread.current();
+    }
+
+    // ---- fields, statics, arrays ----------------------------------------------------------------------------------
+
+    /**
+     * Before an instance field access. A null object does nothing here, so that the access itself throws.
+     * The call lies inside the exception range that {@link #abandon} guards.
+     */
+    @ForceInline
+    public static void lock(Object o, int site, UntornThread c) {
+        if (on && o != null) UntornShadow.lock(o, site, c);
+    }
+
+    /** After it: writes the record, then lets others in. */
+    @ForceInline
+    public static void unlock(Object o, int site, UntornThread c) {
+        if (o != null) UntornShadow.unlock(o, site, c);
+    }
+
+    /** Instead of {@link #unlock} when the access threw: lets others in, without a record. */
+    public static void abandon(Object o, UntornThread c) {
+        if (o != null) UntornShadow.abandon(c);
+    }
+
+    /** As {@link #lock} for a static field by its dense id; the class is initialized already. */
+    @ForceInline
+    public static void lockStatic(int field, int site, UntornThread c) {
+        if (on) UntornShadow.lockStatic(field, site, c);
+    }
+
+    @ForceInline
+    public static void unlockStatic(int field, int site, UntornThread c) {
+        UntornShadow.unlockStatic(site, c);
+    }
+
+    public static void abandonStatic(int field, UntornThread c) {
+        UntornShadow.abandon(c);
+    }
+
+    /** As {@link #lock} for an array element; a null array or an index out of bounds does nothing. */
+    public static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (on && array != null) UntornShadow.lockArray(array, index, site, c);
+    }
+
+    public static void unlockArray(Object array, int index, int site, UntornThread c) {
+        if (array != null) UntornShadow.unlockArray(array, index, site, c);
+    }
+
+    public static void abandonArray(Object array, int index, UntornThread c) {
+        if (array != null) UntornShadow.abandon(c);
+    }
+
+    // ---- monitors -------------------------------------------------------------------------------------------------
+
+    /**
+     * Before {@code monitorenter}, optional: makes the identity hash while the object's header is free.
+     * A first hash of a locked object would inflate its monitor. Does nothing for null.
+     */
+    @ForceInline
+    public static void entering(Object lock) {
+        if (on && lock != null) System.identityHashCode(lock);
+    }
+
+    /** After {@code monitorenter}, and at the entry of a synchronized method. */
+    public static void acquired(Object lock, int site, UntornThread c) {
+        if (on) UntornSync.acquired(lock, UntornThread.ACQUIRE, site, c);
+    }
+
+    /** Before {@code monitorexit}, and at each exit of a synchronized method, also by an exception. */
+    public static void releasing(Object lock, int site, UntornThread c) {
+        if (on) UntornSync.releasing(lock, UntornThread.RELEASE, site, c);
+    }
+
+    /** Before {@code Object.wait}, when the thread holds the monitor (checked here), and before a condition's. */
+    public static void waiting(Object lock, int site, UntornThread c) {
+        if (on && lock != null) UntornSync.waiting(lock, site, c);
+    }
+
+    /** After {@code Object.wait} returned or threw anything; does nothing unless a {@link #waiting} is open. */
+    public static void woken(Object lock, int site, UntornThread c) {
+        if (on && lock != null) UntornSync.woken(lock, site, c);
+    }
+
+    /** Before {@code notify} and {@code notifyAll}, and before a condition's signal. */
+    public static void notifying(Object lock, int site, UntornThread c) {
+        if (on && lock != null) UntornSync.notifying(lock, site, c);
+    }
+
+    // ---- regions and stacks ---------------------------------------------------------------------------------------
+
+    @ForceInline
+    public static void begin(int region, UntornThread c) {
+        if (on) c.log(UntornThread.BEGIN, region);
+    }
+
+    /** On every exit of the region, also by an exception. */
+    @ForceInline
+    public static void end(int region, UntornThread c) {
+        if (on) c.log(UntornThread.END, region);
+    }
+
+    @ForceInline
+    public static void enter(int method, UntornThread c) {
+        if (on) c.log(UntornThread.ENTER, method);
+    }
+
+    @ForceInline
+    public static void exit(int method, UntornThread c) {
+        if (on) c.log(UntornThread.EXIT, method);
+    }
+
+    // ---- library models -------------------------------------------------------------------------------------------
+
+    /** After a lock of a library was acquired; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
+    public static void lockAcquired(Object lock, int mode, int site, UntornThread c) {
+        if (on && lock != null) {
+            UntornSync.acquired(lock, mode == SHARED ? UntornThread.ACQUIRE_SHARED : UntornThread.ACQUIRE, site, c);
+        }
+    }
+
+    /** Before a lock of a library is released. */
+    public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
+        if (on && lock != null) {
+            UntornSync.releasing(lock, mode == SHARED ? UntornThread.RELEASE_SHARED : UntornThread.RELEASE, site, c);
+        }
+    }
+
+    /** After a lock gave out a condition, or its view for readers ({@link #SHARED}) or writers: both are parts of one lock. */
+    public static void belongs(Object part, Object lock, int mode, UntornThread c) {
+        if (on && part != null && lock != null) UntornSync.belongs(part, lock, mode, c);
+    }
+
+    /** Before the release-like half of a synchronizer: count down, complete, release a permit, submit a task. */
+    public static void signal(Object synchronizer, int site, UntornThread c) {
+        if (on && synchronizer != null) UntornSync.signal(synchronizer, site, c);
+    }
+
+    /** After the acquire-like half. */
+    public static void await(Object synchronizer, int site, UntornThread c) {
+        if (on && synchronizer != null) UntornSync.await(synchronizer, site, c);
+    }
+
+    /**
+     * Before a call that accesses what {@code receiver} holds under {@code key} (null: as a whole).
+     * {@link #STEP} holds the receiver's shadow word until {@link #callEnd}: only for calls that neither block nor call
+     * back. {@link #INTERVAL} holds nothing; calls that overlap another on the same receiver are marked approximate.
+     */
+    public static void callBegin(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (on && receiver != null) UntornCalls.begin(receiver, mode, site, c);
+    }
+
+    /** After it returned. */
+    public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
+    }
+
+    /** Instead of {@link #callEnd} when the call threw: it may have touched the receiver, so it is recorded too. */
+    public static void callThrew(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
+    }
+
+    // ---- hooks in java.lang.Thread --------------------------------------------------------------------------------
+
+    /** At the entry of the methods that start a thread. */
+    public static void fork(Thread child) {
+        if (on) UntornSync.fork(child);
+    }
+
+    /** At the normal return of the methods that join a thread; does nothing while it is alive. */
+    public static void joined(Thread child) {
+        if (on) UntornSync.joined(child);
+    }
+
+    /** When a thread is about to end. */
+    public static void exited(Thread thread) {
+        if (on) UntornSync.exited(thread);
+    }
+
+    // ---- hooks in jdk.internal.reflect.Reflection -----------------------------------------------------------------
+
+    /** The names of our fields and methods begin so, and reflection does not show them. */
+    static final String PREFIX = "$untorn";
+
+    /** At each return of {@code filterFields}. */
+    public static java.lang.reflect.Field[] visible(java.lang.reflect.Field[] fields) {
+        int kept = 0;
+        for (java.lang.reflect.Field field : fields) {
+            if (!field.getName().startsWith(PREFIX)) kept++;
+        }
+        if (kept == fields.length) return fields;
+        java.lang.reflect.Field[] result = new java.lang.reflect.Field[kept];
+        kept = 0;
+        for (java.lang.reflect.Field field : fields) {
+            if (!field.getName().startsWith(PREFIX)) result[kept++] = field;
+        }
+        return result;
+    }
+
+    /** At each return of {@code filterMethods}. */
+    public static java.lang.reflect.Method[] visible(java.lang.reflect.Method[] methods) {
+        int kept = 0;
+        for (java.lang.reflect.Method method : methods) {
+            if (!method.getName().startsWith(PREFIX)) kept++;
+        }
+        if (kept == methods.length) return methods;
+        java.lang.reflect.Method[] result = new java.lang.reflect.Method[kept];
+        kept = 0;
+        for (java.lang.reflect.Method method : methods) {
+            if (!method.getName().startsWith(PREFIX)) result[kept++] = method;
+        }
+        return result;
+    }
+
+    // ---- the agent's side -----------------------------------------------------------------------------------------
+
+    /** Called by the agent once the shared memory is there. */
+    @DontInline
+    private static void boot(long memory) {
+        try {
+            UntornThread.boot(memory);
+            on = true;
+        } catch (Throwable broken) {
+            on = false;
+        }
+    }
+
+    /** Called by the agent when the other side is gone, and by threads that find recording stopped. */
+    static void stop() {
+        on = false;
+    }
+
+    /** Sleeps about fifty microseconds without going through the thread's scheduler. */
+    static native void nap();
+
+    /** Tells the reader a thread's name. */
+    static native void nameThread(int thread, String name);
+
+    /** Tells the reader a class's name; class ids are handed out here, apart from the rewriter's. */
+    static native void nameClass(int id, String name);
+
+    /** Tells the reader the text of a key. */
+    static native void nameKey(long id, String text);
+
+    /** The class that the field reference of a site names, with dots, and the field's name. */
+    static native String siteClass(int site);
+
+    static native String siteField(int site);
+
+    /** The static field that one turned out to be: a reference may name a class that inherits it. */
+    static native int sameField(int field);
+}

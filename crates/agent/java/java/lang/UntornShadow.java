@@ -1,0 +1,301 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * Makes an access and its record one step, and logs the order of conflicting accesses: the pessimistic stage.
+ *
+ * <p>Every object of an instrumented class, static field, tracked array and collection has a shadow word:
+ * lock bit 63, state 61..60, thread 59..38, object id 37..0. An access locks the word, logs the edges that its state
+ * transition asks for, happens, writes its record, and frees the word with its new state. While the word is locked its
+ * thread is the one that holds the lock.
+ *
+ * <p>States and transitions are those of Octet (table 1 of the DoubleChecker paper, section 3.2.1): {@code WrEx} and
+ * {@code RdEx} name a thread, {@code RdSh} carries the number of its transition instead. They differ in that no
+ * coordination is needed (the word is locked), and that every edge leaves from the other thread's current position,
+ * which is later than what the paper needs and as right: positions are read in real time, so edges never form a cycle.
+ *
+ * <p>Guaranteed: of two conflicting accesses to one word, the record of the later one is preceded by an edge path from
+ * the record of the earlier one. The induction is over the word's history: each state's owner (or, read-shared, the
+ * chain of transitions) is after every write before it, and a write takes edges from everybody who may have read.
+ *
+ * <p>A thread can be thrown out of any of these methods, or of the access between them, by a lack of stack, and even
+ * out of the handler that would clean up. Then {@link UntornThread#held} still names the word, and the thread's next
+ * access, lock operation or end frees it; who waits for it meanwhile gives up on the holder after ten seconds. The same
+ * rule covers accesses made by a class loader that the JVM calls in the middle of an access: the inner one is recorded,
+ * the outer one is not.
+ */
+final class UntornShadow {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    static final long LOCKED = 1L << 63;
+    static final int STATE_SHIFT = 60;
+    static final long STATE = 3L << STATE_SHIFT, FRESH = 0, WR_EX = 1L << STATE_SHIFT, RD_EX = 2L << STATE_SHIFT,
+            RD_SH = 3L << STATE_SHIFT;
+    static final long OBJECT = (1L << UntornThread.OBJECT_BITS) - 1;
+    static final long OWNER = (1L << UntornThread.THREAD_BITS) - 1 << UntornThread.OBJECT_BITS;
+    /** The number of a read-shared transition that does not fit the word: the reader must catch up with all. */
+    static final long UNKNOWN_TRANSITION = (1L << UntornThread.THREAD_BITS) - 1;
+
+    /** Naps before a holder is given up, about ten seconds. */
+    private static final int PATIENCE = 100_000;
+
+    /** Arrays up to this length have a word per element, longer ones share so many words. */
+    static final int ARRAY_WORDS = 64;
+
+    /** Words of static fields by their ids. Replaced when it grows. */
+    private static volatile UntornWord[] statics = new UntornWord[1024];
+    /** Where the shadow word of a site's object is: 0 unknown yet, -1 nowhere, else the offset. Replaced when it grows. */
+    private static volatile long[] offsets = new long[1024];
+
+    private UntornShadow() {}
+
+    // ---- the word's lock ------------------------------------------------------------------------------------------
+
+    @ForceInline
+    static void lock(Object o, int site, UntornThread c) {
+        if (c.held != null && !recover(c)) return;
+        int number = site & UntornThread.SITE_MASK;
+        long[] known = offsets;
+        long offset = number < known.length ? known[number] : 0;
+        if (offset <= 0) {
+            offset = offset == 0 ? findOffset(o, number) : -1;
+            if (offset < 0) return;
+        }
+        take(o, offset, site, c);
+    }
+
+    /** Locks the word at that place and moves it to the state that the access asks for. */
+    @ForceInline
+    static void take(Object holder, long offset, int site, UntornThread c) {
+        c.room();
+        c.offset = offset;
+        c.word = 0;
+        c.held = holder;
+        long word = U.getLong(holder, offset);
+        if (word < 0 || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
+            word = contend(holder, offset, c);
+        }
+        boolean writes = (site & UntornRuntime.WRITES) != 0;
+        long mine = word & (STATE | OWNER) ^ c.owner;
+        // Owned by this thread, and not a first write after reads.
+        if (mine == WR_EX || mine == RD_EX && !writes) {
+            c.word = word;
+        } else {
+            c.word = transition(word, writes, c);
+        }
+    }
+
+    @ForceInline
+    static long locked(long word, UntornThread c) {
+        return word & ~OWNER | c.owner | LOCKED;
+    }
+
+    @ForceInline
+    static void unlock(Object o, int site, UntornThread c) {
+        if (c.held != o) return;
+        long word = c.word;
+        c.write(UntornThread.ACCESS
+                | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT);
+        U.putLongRelease(o, c.offset, word);
+        c.held = null;
+    }
+
+    /** Frees the word that this thread holds, if it does. */
+    static void abandon(UntornThread c) {
+        Object holder = c.held;
+        if (holder == null || c.silent) return;
+        long word = U.getLongVolatile(holder, c.offset);
+        if (word < 0 && (word & OWNER) == c.owner) {
+            U.putLongRelease(holder, c.offset, c.word != 0 ? c.word : word & ~(LOCKED | STATE) | WR_EX);
+        }
+        c.held = null;
+    }
+
+    /** An access begins while another has not ended; whether it may go on. */
+    @DontInline
+    private static boolean recover(UntornThread c) {
+        abandon(c);
+        return !c.silent;
+    }
+
+    /** The word is or was locked by another thread: waits for it. */
+    @DontInline
+    private static long contend(Object holder, long offset, UntornThread c) {
+        for (int tries = 1; ; tries++) {
+            long word = U.getLongVolatile(holder, offset);
+            if (word >= 0) {
+                if (U.compareAndSetLong(holder, offset, word, locked(word, c))) return word;
+            } else {
+                // The holder runs one instruction, so this is short unless it was preempted or loads a class.
+                UntornThread.pause(tries);
+                if (tries % 1024 == 0 && (tries > PATIENCE || abandoned(holder, offset, word))) {
+                    long broken = word & ~(LOCKED | STATE) | WR_EX;
+                    if (U.compareAndSetLong(holder, offset, word, locked(broken, c))) return broken;
+                }
+            }
+        }
+    }
+
+    /**
+     * Whether a word is locked by a thread that does not hold it: it died, or ran out of stack, between lock and unlock.
+     * Looked at twice, since the thread may be anywhere between taking the lock and saying so.
+     */
+    private static boolean abandoned(Object holder, long offset, long word) {
+        int thread = (int) ((word & OWNER) >>> UntornThread.OBJECT_BITS);
+        for (int look = 0; look < 2; look++) {
+            UntornThread other = UntornThread.byId(thread);
+            if (other != null && other.heldNow() == holder) return false;
+            UntornRuntime.nap();
+            if (U.getLongVolatile(holder, offset) != word) return false;
+        }
+        return true;
+    }
+
+    // ---- table 1 --------------------------------------------------------------------------------------------------
+
+    /** The free word after an access by this thread, with the edges that order it logged. */
+    @DontInline
+    private static long transition(long word, boolean writes, UntornThread c) {
+        long object = word & OBJECT;
+        long state = word & STATE;
+        int owner = (int) ((word & OWNER) >>> UntornThread.OBJECT_BITS);
+        if (object == 0) object = c.newObject();
+        if (state == FRESH) {
+            return (writes ? WR_EX : RD_EX) | c.owner | object;
+        }
+        if (state == RD_SH) {
+            if (writes) {
+                c.edgesFromAll();
+                return WR_EX | c.owner | object;
+            }
+            c.fence(owner, UNKNOWN_TRANSITION);
+            return word;
+        }
+        if (owner != c.id) c.edgeFrom(owner);
+        if (writes) return WR_EX | c.owner | object;
+        if (state == WR_EX) return owner == c.id ? word : RD_EX | c.owner | object;
+        if (owner == c.id) return word;
+        long number = Math.min(c.share(), UNKNOWN_TRANSITION);
+        return RD_SH | number << UntornThread.OBJECT_BITS | object;
+    }
+
+    // ---- static fields --------------------------------------------------------------------------------------------
+
+    @ForceInline
+    static void lockStatic(int field, int site, UntornThread c) {
+        if (c.held != null && !recover(c)) return;
+        UntornWord[] all = statics;
+        UntornWord word = field < all.length ? all[field] : null;
+        if (word == null && (word = staticWord(field)) == null) return;
+        take(word, UntornWord.WORD, site, c);
+    }
+
+    @ForceInline
+    static void unlockStatic(int site, UntornThread c) {
+        if (c.held == null || c.silent) return;
+        unlock(c.held, site, c);
+    }
+
+    /** The word of a static field that has none yet; its class is initialized, so it is known which field it is. */
+    @DontInline
+    private static UntornWord staticWord(int field) {
+        UntornThread.probe();
+        try {
+            int same = UntornRuntime.sameField(field);
+            UntornWord made = same == field ? new UntornWord() : staticWord(same);
+            UntornWord[] grown = field < statics.length ? null : new UntornWord[Math.max(field + 1, statics.length * 2)];
+            UntornThread.globalLock();
+            try {
+                UntornWord[] all = statics;
+                if (grown != null && grown.length > all.length) {
+                    System.arraycopy(all, 0, grown, 0, all.length);
+                    all = grown;
+                }
+                if (field >= all.length) return null;
+                if (all[field] != null) return all[field];
+                U.storeFence();
+                all[field] = made;
+                statics = all;
+                return made;
+            } finally {
+                UntornThread.globalUnlock();
+            }
+        } catch (Throwable noMemory) {
+            return null;
+        }
+    }
+
+    // ---- arrays ---------------------------------------------------------------------------------------------------
+
+    static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (c.held != null && !recover(c)) return;
+        int length = java.lang.reflect.Array.getLength(array);
+        if (index < 0 || index >= length) return;
+        UntornEntry entry = UntornTable.find(array, c);
+        if (entry == null) return;
+        UntornWord[] words = entry.words(length);
+        if (words == null) return;
+        c.operand = entry.objectId(c);
+        if (c.operand == 0) return;
+        take(words[(int) ((long) index * words.length / length)], UntornWord.WORD, site, c);
+    }
+
+    static void unlockArray(Object array, int index, int site, UntornThread c) {
+        if (c.held == null || c.silent) return;
+        c.write((long) UntornThread.ELEMENT << UntornThread.OP_SHIFT | index);
+        // All words of an array stand for one object.
+        c.word = c.word & ~OBJECT | c.operand;
+        unlock(c.held, site, c);
+    }
+
+    // ---- where the word is ----------------------------------------------------------------------------------------
+
+    /**
+     * Finds the word that belongs to a site's field: the nearest {@code $untorn} at or above the class that declares it.
+     * A class between two instrumented ones that is itself excluded gives its subclass a second word, so the class that
+     * the site names is not enough.
+     */
+    @DontInline
+    private static long findOffset(Object o, int site) {
+        UntornThread.probe();
+        long offset = -1;
+        try {
+            String className = UntornRuntime.siteClass(site), field = UntornRuntime.siteField(site);
+            Class<?> k = o.getClass();
+            while (k != null && !k.getName().equals(className)) k = k.getSuperclass();
+            while (k != null && fieldOffset(k, field) < 0) k = k.getSuperclass();
+            while (k != null && (offset = fieldOffset(k, UntornRuntime.PREFIX)) < 0) k = k.getSuperclass();
+            remember(site, offset);
+        } catch (Throwable unknown) {
+            return -1;
+        }
+        return offset;
+    }
+
+    /** The offset of a field that the class itself declares, or -1. */
+    private static long fieldOffset(Class<?> k, String name) {
+        try {
+            return U.objectFieldOffset(k, name);
+        } catch (InternalError none) {
+            return -1;
+        }
+    }
+
+    private static void remember(int site, long offset) {
+        long[] grown = site < offsets.length ? null : new long[Math.max(site + 1, offsets.length * 2)];
+        UntornThread.globalLock();
+        try {
+            long[] known = offsets;
+            if (grown != null && grown.length > known.length) {
+                System.arraycopy(known, 0, grown, 0, known.length);
+                offsets = known = grown;
+            }
+            if (site < known.length) known[site] = offset;
+        } finally {
+            UntornThread.globalUnlock();
+        }
+    }
+}

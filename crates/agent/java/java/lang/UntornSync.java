@@ -1,0 +1,154 @@
+package java.lang;
+
+/**
+ * Orders locks, wait sets, synchronizers and the lives of threads.
+ *
+ * A release writes its record and then leaves its position in the lock's entry; an acquisition draws an edge from there.
+ * A monitor or exclusive lock is held by the thread that writes the entry, so a plain publication is enough. Shared
+ * releases and signals have no holder: each draws an edge from the one before and replaces it, so the last one stands
+ * for all. That orders them in real time, which adds no cycle and is no conflict to any analysis.
+ */
+final class UntornSync {
+    private UntornSync() {}
+
+    static void acquired(Object lock, int op, int site, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(lock, c);
+        if (entry == null) return;
+        UntornEntry whole = entry.whole;
+        if (whole != null) {
+            if (entry.readers && op == UntornThread.ACQUIRE) op = UntornThread.ACQUIRE_SHARED;
+            entry = whole;
+        }
+        c.room();
+        c.edge(entry.last());
+        c.write(record(op, site, entry));
+    }
+
+    static void releasing(Object lock, int op, int site, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(lock, c);
+        if (entry == null) return;
+        UntornEntry whole = entry.whole;
+        if (whole != null) {
+            if (entry.readers && op == UntornThread.RELEASE) op = UntornThread.RELEASE_SHARED;
+            entry = whole;
+        }
+        if (op == UntornThread.RELEASE) {
+            c.room();
+            c.write(record(op, site, entry));
+            entry.setLast(c.here());
+        } else {
+            chain(entry, record(op, site, entry), c);
+        }
+    }
+
+    static void waiting(Object lock, int site, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = held(lock, c);
+        if (entry == null) return;
+        c.room();
+        c.write(record(UntornThread.WAIT, site, entry));
+        entry.setLast(c.here());
+        c.waitsOn = entry;
+    }
+
+    static void woken(Object lock, int site, UntornThread c) {
+        UntornEntry entry = c.waitsOn;
+        if (entry == null || c.silent) return;
+        c.waitsOn = null;
+        c.room();
+        // The notifier held the monitor and gave it up since, so the last release is after the notification.
+        c.edge(entry.last());
+        c.write(record(UntornThread.WAKE, site, entry));
+    }
+
+    static void notifying(Object lock, int site, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = held(lock, c);
+        if (entry == null) return;
+        c.room();
+        c.write(record(UntornThread.NOTIFY, site, entry));
+    }
+
+    /** The lock whose monitor or condition this is, if it can be waited for now. */
+    private static UntornEntry held(Object lock, UntornThread c) {
+        if (Thread.holdsLock(lock)) return UntornTable.find(lock, c);
+        UntornEntry entry = UntornTable.find(lock, c);
+        return entry == null ? null : entry.whole;
+    }
+
+    static void belongs(Object part, Object lock, int mode, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(part, c);
+        UntornEntry whole = UntornTable.find(lock, c);
+        if (entry == null || whole == null || entry.whole != null) return;
+        if (whole.whole != null) whole = whole.whole;
+        entry.readers = mode == UntornRuntime.SHARED;
+        entry.whole = whole;
+    }
+
+    static void signal(Object synchronizer, int site, UntornThread c) {
+        if (c.silent) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(synchronizer, c);
+        if (entry != null) chain(entry, record(UntornThread.SIGNAL, site, entry), c);
+    }
+
+    static void await(Object synchronizer, int site, UntornThread c) {
+        acquired(synchronizer, UntornThread.AWAIT, site, c);
+    }
+
+    /** A release without a holder: after the one before, and found by who comes next. */
+    private static void chain(UntornEntry entry, long record, UntornThread c) {
+        c.room();
+        c.write(record);
+        for (;;) {
+            long before = entry.last();
+            c.room();
+            c.edge(before);
+            if (entry.replaceLast(before, c.here())) return;
+        }
+    }
+
+    private static long record(int op, int site, UntornEntry entry) {
+        return (long) op << UntornThread.OP_SHIFT
+                | (long) (site & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | entry.lock;
+    }
+
+    // ---- threads --------------------------------------------------------------------------------------------------
+
+    static void fork(Thread child) {
+        try {
+            UntornThread c = UntornThread.current();
+            if (c.silent || UntornThread.of(child) != null) return;
+            UntornThread born = UntornThread.attach(child, 0);
+            if (born.silent) return;
+            c.log(UntornThread.FORK, born.id);
+            // The child has not started, so nobody else writes its context.
+            born.firstEdge = c.here();
+        } catch (Throwable noMemory) {
+            // The child gets its context on first use, without an edge from here.
+        }
+    }
+
+    static void joined(Thread child) {
+        UntornThread ended = UntornThread.of(child);
+        if (ended == null || ended == UntornThread.current() || child.isAlive()) return;
+        UntornThread c = UntornThread.current();
+        if (c.silent || ended.position() == 0 && ended.firstEdge == 0) return;
+        c.room();
+        c.edge((long) ended.id << UntornThread.POSITION_BITS | ended.position());
+        c.write((long) UntornThread.JOIN << UntornThread.OP_SHIFT | ended.id);
+    }
+
+    static void exited(Thread thread) {
+        UntornThread c = UntornThread.of(thread);
+        if (c != null) c.end();
+    }
+}

@@ -1,0 +1,511 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * The context of one thread: its id, its place in the log, and what it holds.
+ * It belongs to the Java thread object, so a virtual thread keeps it on every carrier.
+ *
+ * Records are 8 bytes, never zero, written with release stores into segments of shared memory; the reader takes them up
+ * to the first zero. {@code crates/channel/src/record.rs} and {@code layout.rs} define every number here; a test there
+ * compares them with this file.
+ */
+public final class UntornThread {
+    static final Unsafe U = Unsafe.getUnsafe();
+
+    // ---- records --------------------------------------------------------------------------------------------------
+
+    static final long ACCESS = 1L << 63;
+    static final int OBJECT_BITS = 38, SITE_BITS = 25, THREAD_BITS = 22, POSITION_BITS = 36, LOCK_BITS = 33;
+    static final int OP_SHIFT = 58;
+    static final int SITE_MASK = (1 << SITE_BITS) - 1;
+    static final int EDGE = 1, ACQUIRE = 2, RELEASE = 3, ACQUIRE_SHARED = 4, RELEASE_SHARED = 5, WAIT = 6, WAKE = 7,
+            NOTIFY = 8, SIGNAL = 9, AWAIT = 10, FORK = 11, JOIN = 12, BEGIN = 13, END = 14, ENTER = 15, EXIT = 16,
+            ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22;
+
+    // ---- shared memory --------------------------------------------------------------------------------------------
+
+    static final long CONTROL_STATE = 64, CONTROL_FREE = 128, CONTROL_NEXT_THREAD = 192, CONTROL_NEXT_OBJECT = 200,
+            CONTROL_NEXT_LOCK = 208, CONTROL_NEXT_CLASS = 216, CONTROL_NEXT_KEY = 224, CONTROL_WAITS = 232,
+            CONTROL_SEGMENTS_AT = 240;
+    static final int RUNNING = 1;
+    static final long DIRECTORY = 4096;
+    static final int ENTRY_BYTES = 32, ENTRY_STATE = 0, ENTRY_THREAD = 4, ENTRY_SEQUENCE = 8, ENTRY_NEXT = 16;
+    static final int ACTIVE = 1, FULL = 2;
+    static final long SEGMENT_BYTES = 8192;
+    /** A free-list link that ends the list. */
+    static final int NONE = -1;
+
+    /** Room that one event needs at most: prefixes, a few edges, the record. */
+    static final int EVENT_RECORDS = 16;
+    static final long EVENT_BYTES = EVENT_RECORDS * 8L;
+    /** How many edges a thread remembers, a power of two. */
+    private static final int EDGES = 16;
+
+    // ---- the process ----------------------------------------------------------------------------------------------
+
+    private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
+    private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
+    /** Calls that a slow path makes below the one that probes. */
+    private static final int PROBE_DEPTH = 48;
+    private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
+
+    private static long memory;
+    private static long segments;
+    /** Where threads write whose records nobody wants: racy garbage by design. */
+    private static long waste;
+
+    /** Living contexts by thread id; a dead one's place is null again. Replaced when it grows. */
+    private static volatile UntornThread[] contexts = new UntornThread[64];
+    private static int highest = -1;
+    /** Guards {@link #contexts}, the chain of exits and the chain of read-shared transitions. */
+    private static final long GLOBAL_LOCK = U.allocateMemory(8);
+    /** Thread and final position of the thread that exited last, packed as an edge; 0 for none. */
+    private static volatile long lastExit;
+    /** How many objects became read-shared, and the edge to the last one's transition. */
+    private static volatile long sharedCount;
+    private static long lastShared;
+
+    static void boot(long address) {
+        U.putInt(GLOBAL_LOCK, 0);
+        waste = U.allocateMemory(SEGMENT_BYTES);
+        segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
+        memory = address;
+        U.ensureClassInitialized(UntornShadow.class);
+        U.ensureClassInitialized(UntornSync.class);
+        U.ensureClassInitialized(UntornCalls.class);
+        U.ensureClassInitialized(UntornTable.class);
+        U.ensureClassInitialized(UntornEntry.class);
+        U.ensureClassInitialized(UntornWord.class);
+        U.ensureClassInitialized(UntornKeys.class);
+    }
+
+    // ---- this thread ----------------------------------------------------------------------------------------------
+
+    final int id;
+    /** The id in the place where shadow words hold it. */
+    final long owner;
+    /** How many records this thread has written; others read it to draw edges. */
+    private long position;
+    private long cursor, limit;
+    private long sequence;
+    private int segment = NONE;
+    /** Dead, or born after recording ended. */
+    boolean silent;
+    /** The edge that must precede the first record, packed; 0 for none. */
+    long firstEdge;
+
+    /**
+     * The holder of the shadow word that this thread has locked or is about to lock, and where the word is; null for
+     * none; this context itself once it is silent.
+     */
+    Object held;
+    long offset;
+    /** What the word becomes when it is freed; 0 until that is known. */
+    long word;
+    /** The part of the record that only the locking half knows. */
+    long operand;
+
+    /** The newest read-shared transition that is ordered before this thread. */
+    long sharedSeen;
+    private long nextObject, lastObject;
+    /** The lock used last, most often used next. */
+    UntornEntry recent;
+    /** The lock of an open {@code Object.wait}. */
+    UntornEntry waitsOn;
+    /** Recently written edges, by thread: a position at or before one of them needs no edge. */
+    private final long[] edges = new long[EDGES];
+
+    private UntornThread(int id) {
+        this.id = id;
+        this.owner = (long) id << OBJECT_BITS;
+    }
+
+    // ---- making and finding contexts ------------------------------------------------------------------------------
+
+    @ForceInline
+    static UntornThread current() {
+        Object context = U.getReference(Thread.currentThread(), CONTEXT);
+        return context != null ? (UntornThread) context : attach(Thread.currentThread(), 0);
+    }
+
+    static UntornThread of(Thread thread) {
+        return (UntornThread) U.getReferenceAcquire(thread, CONTEXT);
+    }
+
+    /** Gives a thread its context; of two threads that try, one wins. */
+    @DontInline
+    static UntornThread attach(Thread thread, long firstEdge) {
+        probe();
+        if (!UntornRuntime.on) return mute(thread);
+        long number = U.getAndAddLong(null, memory + CONTROL_NEXT_THREAD, 1);
+        if (number >= 1L << THREAD_BITS) return mute(thread);
+        UntornThread made = new UntornThread((int) number);
+        made.firstEdge = firstEdge;
+        register(made);
+        if (!U.compareAndSetReference(thread, CONTEXT, null, made)) {
+            // Its number stays unused; numbers are plenty, and two threads rarely race to create one context.
+            forget(made);
+            return (UntornThread) U.getReferenceAcquire(thread, CONTEXT);
+        }
+        UntornRuntime.nameThread(made.id, thread.getName());
+        return made;
+    }
+
+    /** A context that writes nothing, for a thread that nobody can hear; each thread has its own. */
+    private static UntornThread mute(Thread thread) {
+        UntornThread context = new UntornThread((1 << THREAD_BITS) - 1);
+        context.silence();
+        // While the VM starts the thread may be heard later, so the context is not kept.
+        if (memory != 0) U.compareAndSetReference(thread, CONTEXT, null, context);
+        return context;
+    }
+
+    /** From now on nothing this thread does is recorded. */
+    private void silence() {
+        silent = true;
+        // Makes the slow path of every access see it, without a check on the fast one.
+        held = this;
+    }
+
+    private static void register(UntornThread context) {
+        globalLock();
+        try {
+            UntornThread[] all = contexts;
+            if (context.id >= all.length) {
+                UntornThread[] grown = new UntornThread[Math.max(context.id + 1, all.length * 2)];
+                System.arraycopy(all, 0, grown, 0, highest + 1);
+                all = grown;
+            }
+            all[context.id] = context;
+            if (context.id > highest) highest = context.id;
+            // A volatile store, so that who reads the array next sees the context too.
+            contexts = all;
+        } finally {
+            globalUnlock();
+        }
+    }
+
+    private static void forget(UntornThread context) {
+        globalLock();
+        try {
+            contexts[context.id] = null;
+        } finally {
+            globalUnlock();
+        }
+    }
+
+    /** The context of a living thread by id, or null. */
+    static UntornThread byId(int id) {
+        UntornThread[] all = contexts;
+        return id < all.length ? all[id] : null;
+    }
+
+    // ---- writing records ------------------------------------------------------------------------------------------
+
+    /** An event without a lock of its own. */
+    @ForceInline
+    void log(int op, long payload) {
+        room();
+        write((long) op << OP_SHIFT | payload);
+    }
+
+    /** Makes room for one event; waits for the reader if it must, so never call it with a shadow word locked. */
+    @ForceInline
+    void room() {
+        if (cursor + EVENT_BYTES > limit) nextSegment();
+    }
+
+    @ForceInline
+    void write(long record) {
+        long at = cursor;
+        U.putLongRelease(null, at, record);
+        // Plain stores, since a call could run out of stack between them; what publishes them is the next release store.
+        cursor = at + 8;
+        position++;
+    }
+
+    long position() {
+        return U.getLongAcquire(this, POSITION);
+    }
+
+    /** Where this thread stands, packed as an edge. */
+    @ForceInline
+    long here() {
+        return (long) id << POSITION_BITS | position;
+    }
+
+    @DontInline
+    private void nextSegment() {
+        probe();
+        int fresh = silent || !UntornRuntime.on ? NONE : take();
+        if (segment != NONE) {
+            U.putIntRelease(null, entry(segment) + ENTRY_STATE, FULL);
+            segment = NONE;
+        }
+        if (fresh == NONE) {
+            cursor = waste;
+            limit = waste + SEGMENT_BYTES;
+            return;
+        }
+        long entry = entry(fresh);
+        U.putInt(entry + ENTRY_THREAD, id);
+        U.putLong(entry + ENTRY_SEQUENCE, sequence++);
+        U.putIntRelease(null, entry + ENTRY_STATE, ACTIVE);
+        segment = fresh;
+        cursor = segments + fresh * SEGMENT_BYTES;
+        limit = cursor + SEGMENT_BYTES;
+        if (firstEdge != 0) {
+            long edge = firstEdge;
+            firstEdge = 0;
+            write((long) EDGE << OP_SHIFT | edge);
+        }
+    }
+
+    /** A free segment, waiting for one if it must; {@link #NONE} once recording has stopped. */
+    private static int take() {
+        long head = memory + CONTROL_FREE;
+        for (int tries = 0; ; ) {
+            if (U.getIntVolatile(null, memory + CONTROL_STATE) != RUNNING) {
+                UntornRuntime.stop();
+                return NONE;
+            }
+            long top = U.getLongVolatile(null, head);
+            int index = (int) top;
+            if (index != NONE) {
+                // The high half counts pops and pushes, so a stale link never gets in.
+                int next = U.getInt(entry(index) + ENTRY_NEXT);
+                long rest = (top >>> 32) + 1 << 32 | next & 0xffffffffL;
+                if (U.compareAndSetLong(null, head, top, rest)) return index;
+                continue;
+            }
+            if (tries++ == 0) U.getAndAddLong(null, memory + CONTROL_WAITS, 1);
+            pause(tries);
+        }
+    }
+
+    private static long entry(int segment) {
+        return memory + DIRECTORY + (long) segment * ENTRY_BYTES;
+    }
+
+    /** Waits a little: spinning at first, then sleeping. */
+    static void pause(int tries) {
+        if (tries < 100) {
+            Thread.onSpinWait();
+        } else {
+            UntornRuntime.nap();
+        }
+    }
+
+    // ---- edges ----------------------------------------------------------------------------------------------------
+
+    /** Everything up to that point (packed) precedes what this thread writes next. Room for it is there. */
+    void edge(long from) {
+        if (!needed(from)) return;
+        write((long) EDGE << OP_SHIFT | from);
+        edges[slot(from)] = from;
+    }
+
+    /** As {@link #edge}, making room. */
+    private void edgeWithRoom(long from) {
+        if (cursor == limit) nextSegment();
+        edge(from);
+    }
+
+    private static int slot(long from) {
+        return (int) (from >>> POSITION_BITS) & EDGES - 1;
+    }
+
+    /** Whether no edge written before stands for this one. */
+    private boolean needed(long from) {
+        long seen = edges[slot(from)];
+        long thread = from >>> POSITION_BITS;
+        return from != 0 && thread != id && (seen >>> POSITION_BITS != thread || seen < from);
+    }
+
+    /** An edge from all that thread has written so far. */
+    void edgeFrom(int thread) {
+        UntornThread other = byId(thread);
+        U.loadFence();
+        // A dead thread's exit precedes the last exit.
+        edge(other != null ? (long) thread << POSITION_BITS | other.position() : lastExit);
+    }
+
+    /** Edges from everything written so far by anybody. A lock may be held meanwhile: the reader never waits for it. */
+    void edgesFromAll() {
+        probe();
+        UntornThread[] all = contexts;
+        edgeWithRoom(lastExit);
+        int last = Math.min(highest, all.length - 1);
+        for (int i = 0; i <= last; i++) {
+            UntornThread other = all[i];
+            if (other == null || other == this) continue;
+            long position = other.position();
+            if (position == 0) continue;
+            edgeWithRoom((long) i << POSITION_BITS | position);
+        }
+        // A thread that exited while we looked is behind the exit that we read now.
+        edgeWithRoom(lastExit);
+        if (limit - cursor < EVENT_BYTES) nextSegment();
+    }
+
+    // ---- read-shared objects --------------------------------------------------------------------------------------
+
+    /**
+     * An object becomes read-shared: orders this transition after all earlier ones and returns its number.
+     * A reader that has seen transition n is thereby after all up to n.
+     */
+    long share() {
+        probe();
+        long number;
+        globalLock();
+        try {
+            edge(lastShared);
+            number = sharedCount + 1;
+            // The edges that order the transition are written; the read itself needs no order.
+            lastShared = here();
+            sharedCount = number;
+        } finally {
+            globalUnlock();
+        }
+        sharedSeen = number;
+        return number;
+    }
+
+    /** This thread reads an object that became read-shared with that number, or with one that no longer fits its word. */
+    @ForceInline
+    void fence(long number, long unknown) {
+        if (sharedSeen < number || number == unknown) catchUp(number, unknown);
+    }
+
+    @DontInline
+    private void catchUp(long number, long unknown) {
+        if (number == unknown && sharedSeen >= sharedCount) return;
+        probe();
+        globalLock();
+        long seen = sharedCount, from = lastShared;
+        globalUnlock();
+        edge(from);
+        sharedSeen = seen;
+    }
+
+    // ---- calls that are intervals ---------------------------------------------------------------------------------
+
+    private UntornEntry[] calls;
+    private long[] callsBegun;
+    private int callDepth;
+
+    /** Enters a call; without memory for it the call goes unrecorded. */
+    void pushCall(UntornEntry entry) {
+        try {
+            if (calls == null) {
+                callsBegun = new long[8];
+                calls = new UntornEntry[8];
+            } else if (callDepth == calls.length) {
+                UntornEntry[] deeper = new UntornEntry[callDepth * 2];
+                long[] deeperBegun = new long[callDepth * 2];
+                System.arraycopy(calls, 0, deeper, 0, callDepth);
+                System.arraycopy(callsBegun, 0, deeperBegun, 0, callDepth);
+                calls = deeper;
+                callsBegun = deeperBegun;
+            }
+        } catch (Throwable noMemory) {
+            return;
+        }
+        callsBegun[callDepth] = entry.beginCall();
+        calls[callDepth++] = entry;
+    }
+
+    /** The innermost running call, or null. */
+    UntornEntry topCall() {
+        return callDepth == 0 ? null : calls[callDepth - 1];
+    }
+
+    long popCall() {
+        calls[--callDepth] = null;
+        return callsBegun[callDepth];
+    }
+
+    // ---- ids ------------------------------------------------------------------------------------------------------
+
+    /** A new object id, or 0 when there are none left. */
+    long newObject() {
+        if (nextObject == lastObject) {
+            nextObject = U.getAndAddLong(null, memory + CONTROL_NEXT_OBJECT, 4096);
+            lastObject = nextObject + 4096;
+        }
+        long id = nextObject++;
+        return id < 1L << OBJECT_BITS ? id : 0;
+    }
+
+    static long newLock() {
+        return U.getAndAddLong(null, memory + CONTROL_NEXT_LOCK, 1);
+    }
+
+    static int newClass() {
+        return (int) U.getAndAddLong(null, memory + CONTROL_NEXT_CLASS, 1);
+    }
+
+    static long newKey() {
+        return U.getAndAddLong(null, memory + CONTROL_NEXT_KEY, 1);
+    }
+
+    // ---- the end --------------------------------------------------------------------------------------------------
+
+    /** This thread ends: its records are complete, and its exit follows every earlier one. */
+    void end() {
+        if (silent) return;
+        probe();
+        UntornShadow.abandon(this);
+        boolean heard = position != 0;
+        if (heard) room();
+        globalLock();
+        try {
+            if (heard) {
+                edge(lastExit);
+                lastExit = here();
+            }
+            // After the exit is known: who finds no context finds the exit.
+            U.storeFence();
+            contexts[id] = null;
+        } finally {
+            globalUnlock();
+        }
+        silence();
+        nextSegment();
+    }
+
+    // ---- the stack ------------------------------------------------------------------------------------------------
+
+    /**
+     * Fails here, where nothing has been done yet, if the stack is too short for what follows.
+     * Costs about a hundred nanoseconds, so it is for slow paths only.
+     */
+    static void probe() {
+        probe(PROBE_DEPTH, 0, 0, 0, 0);
+    }
+
+    /** The parameters make the frame as large as those of our own methods. */
+    @DontInline
+    private static long probe(int depth, long a, long b, long c, long d) {
+        return depth == 0 ? a + b + c + d : probe(depth - 1, b, c, d, a) + 1;
+    }
+
+    // ---- the global lock ------------------------------------------------------------------------------------------
+
+    static void globalLock() {
+        for (int tries = 1; !U.compareAndSetInt(null, GLOBAL_LOCK, 0, 1); tries++) pause(tries);
+    }
+
+    static void globalUnlock() {
+        U.putIntRelease(null, GLOBAL_LOCK, 0);
+    }
+
+    // ---- which word is held ---------------------------------------------------------------------------------------
+
+    Object heldNow() {
+        return U.getReferenceAcquire(this, HELD);
+    }
+}

@@ -1,0 +1,143 @@
+//! The agent of this process: its connection, its ids, what it counts.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use untorn_channel::protocol::AgentEnd;
+use untorn_channel::{Error, SharedMemory, layout};
+use untorn_live::Standalone;
+
+use crate::Registry;
+use crate::counts::Counters;
+use crate::instrument::{Plan, PlanError};
+use crate::options::Options;
+
+#[derive(Debug)]
+pub struct Agent {
+    pub registry: Registry,
+    pub plan: Plan,
+    pub counters: Counters,
+    /// What the JVMs that this one starts should find in JAVA_TOOL_OPTIONS.
+    pub children: Option<String>,
+    memory: Arc<SharedMemory>,
+    standalone: Mutex<Option<Standalone>>,
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+/// How long the end of the JVM may be held up by writing the rest of a file.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Why there is nobody to record for.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("neither socket=… nor out=… tells where the recording goes")]
+    NoDestination,
+    #[error("{path}: {source}")]
+    Connect {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Channel(#[from] Error),
+}
+
+impl Agent {
+    /// The agent, if one was started.
+    pub fn get() -> Option<&'static Self> {
+        AGENT.get()
+    }
+
+    /// Connects to the reader, or becomes its own; afterwards [`Agent::get`] finds the agent.
+    pub fn start(options: &Options) -> Result<&'static Self, StartError> {
+        let (stream, standalone) = match (&options.socket, &options.out) {
+            (Some(path), _) => (connect(path)?, None),
+            (None, Some(path)) => {
+                let (stream, other) = UnixStream::pair().map_err(Error::from)?;
+                let path = numbered(path);
+                let standalone = Standalone::start(other, options.config.clone(), path);
+                (stream, Some(standalone.map_err(Error::from)?))
+            }
+            (None, None) => return Err(StartError::NoDestination),
+        };
+        let (end, config, memory) = AgentEnd::greet(stream, &program())?;
+        let plan = Plan::new(&config)?;
+        let memory = Arc::new(memory);
+        let gone = end.watch().map_err(Error::from)?;
+        let watched = Arc::clone(&memory);
+        // Not a Java thread: the program does not see it, and it ends with the process.
+        thread::Builder::new()
+            .name("untorn-watch".to_owned())
+            .stack_size(64 << 10)
+            .spawn(move || {
+                gone.wait();
+                watched.set_state(layout::STOPPED);
+            })
+            .map_err(Error::from)?;
+        let registry = Registry::new(Some(end));
+        registry.by_hand(&config.sites);
+        Ok(AGENT.get_or_init(|| Self {
+            registry,
+            plan,
+            children: config.children,
+            counters: Counters::default(),
+            memory,
+            standalone: Mutex::new(standalone),
+        }))
+    }
+
+    /// Where the shared memory is.
+    pub fn memory(&self) -> u64 {
+        self.memory.address()
+    }
+
+    /// The JVM ends in an orderly way; what went wrong with the file, if this process writes it.
+    pub fn finish(&self) -> Result<(), String> {
+        let standalone = self.standalone.lock().ok().and_then(|mut it| it.take());
+        if standalone.is_some() {
+            // Daemon threads still run, and would log for ever.
+            self.memory.set_state(layout::STOPPED);
+        }
+        self.registry.goodbye(&self.counters.all());
+        match standalone {
+            Some(standalone) => standalone.finish(PATIENCE),
+            None => Ok(()),
+        }
+    }
+}
+
+fn connect(path: &Path) -> Result<UnixStream, StartError> {
+    UnixStream::connect(path).map_err(|source| StartError::Connect {
+        path: path.display().to_string(),
+        source,
+    })
+}
+
+/// The path with `%p` replaced by the process id, so that several JVMs do not share a file.
+fn numbered(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    if text.contains("%p") {
+        text.replace("%p", &std::process::id().to_string()).into()
+    } else {
+        path.to_owned()
+    }
+}
+
+/// What this process runs, for reports: its command line without the JVM.
+fn program() -> String {
+    let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+    let words: Vec<String> = bytes
+        .split(|&b| b == 0)
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        // What `untorn run` added itself.
+        .filter(|word| !word.is_empty() && !word.starts_with("-agentpath:"))
+        .filter(|word| word != "-XX:-DontCompileHugeMethods")
+        .collect();
+    words.get(1..).unwrap_or_default().join(" ")
+}

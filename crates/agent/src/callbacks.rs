@@ -1,0 +1,231 @@
+//! What the JVM calls: loading the agent, loading a class, start and end.
+//!
+//! Nothing here may unwind into the JVM or make it fail; what goes wrong is said once on standard error.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+
+use jvmti_bindings::sys::jni::{JNI_OK, JNIEnv, JavaVM, jclass, jint, jobject};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_START,
+    jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
+};
+
+use crate::instrument::{self, Outcome};
+use crate::jvm::{Jni, Jvmti};
+use crate::options::Options;
+use crate::{Agent, jdk, runtime};
+
+/// Says what keeps the program from being watched; it runs on all the same.
+fn complain(what: &dyn std::fmt::Display) {
+    // The JVM has no better place for it, and a failed write changes nothing.
+    use std::io::Write;
+    writeln!(
+        std::io::stderr(),
+        "untorn: {what}; the program runs unwatched"
+    )
+    .ok();
+}
+
+/// The entry point that `-agentpath` names.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(
+    vm: *mut JavaVM,
+    options: *mut c_char,
+    _reserved: *mut c_void,
+) -> jint {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let text = if options.is_null() {
+            String::new()
+        } else {
+            // SAFETY: the JVM passes a C string that lives as long as this call.
+            unsafe { CStr::from_ptr(options) }
+                .to_string_lossy()
+                .into_owned()
+        };
+        // SAFETY: the JVM passes a live pointer to itself.
+        unsafe { load(vm, &text) }
+    }));
+    match outcome {
+        Ok(Ok(())) => {}
+        Ok(Err(problem)) => complain(&problem),
+        Err(_) => complain(&"the agent failed while it was loaded"),
+    }
+    JNI_OK
+}
+
+/// # Safety
+/// `vm` is the pointer that the JVM gave to `Agent_OnLoad`.
+unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let options = Options::parse(options)?;
+    // SAFETY: by contract.
+    let jvmti = unsafe { Jvmti::of(vm) }?;
+    let mut wanted = jvmtiCapabilities::default();
+    wanted.set_can_generate_all_class_hook_events(true);
+    wanted.set_can_generate_early_class_hook_events(true);
+    jvmti.add_capabilities(&wanted)?;
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.ClassFileLoadHook = Some(class_file_load);
+    callbacks.VMStart = Some(vm_start);
+    callbacks.VMDeath = Some(vm_death);
+    jvmti.set_callbacks(&callbacks)?;
+    // Only now: a reader that waits for an agent which then cannot work would wait in vain.
+    let agent = Agent::start(&options)?;
+    if let Some(options) = &agent.children {
+        // SAFETY: the JVM loads agents before it starts any thread that reads the environment; its own threads for garbage collection do not.
+        unsafe { offer_to_children(options) };
+    }
+    for event in [
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+        JVMTI_EVENT_VM_START,
+        JVMTI_EVENT_VM_DEATH,
+    ] {
+        jvmti.enable(event)?;
+    }
+    Ok(())
+}
+
+/// Puts the agent into the environment of this process, where JVMs that it starts find it.
+///
+/// # Safety
+/// No other thread reads or changes the environment meanwhile.
+unsafe fn offer_to_children(options: &str) {
+    const NAME: &str = "JAVA_TOOL_OPTIONS";
+    let mut all = std::env::var(NAME).unwrap_or_default();
+    if all.contains(options) {
+        return;
+    }
+    if !all.is_empty() {
+        all.push(' ');
+    }
+    all += options;
+    // SAFETY: by contract.
+    unsafe { std::env::set_var(NAME, all) };
+}
+
+/// JNI works from here on, and no class of the program has been loaded.
+unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let (Some(agent), Some(jni)) = (
+            Agent::get(),
+            // SAFETY: the JVM passes this thread's environment.
+            unsafe { Jni::of(env) },
+        ) else {
+            return Ok(());
+        };
+        runtime::boot(&jni, agent.memory())
+    }));
+    match outcome {
+        Ok(Ok(())) => {}
+        Ok(Err(problem)) => complain(&problem),
+        Err(_) => complain(&"the agent failed while the JVM started"),
+    }
+}
+
+unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
+    catch_unwind(|| {
+        if let Some(Err(problem)) = Agent::get().map(Agent::finish) {
+            use std::io::Write;
+            writeln!(std::io::stderr(), "untorn: {problem}").ok();
+        }
+    })
+    .ok();
+}
+
+/// The class that is loaded just before the platform starts its first thread.
+const BEFORE_FIRST_THREAD: &str = "java/lang/ref/Reference$ReferenceHandler";
+
+unsafe extern "system" fn class_file_load(
+    jvmti: *mut jvmtiEnv,
+    env: *mut JNIEnv,
+    _redefined: jclass,
+    loader: jobject,
+    name: *const c_char,
+    _protection_domain: jobject,
+    length: jint,
+    data: *const u8,
+    new_length: *mut jint,
+    new_data: *mut *mut u8,
+) {
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: the JVM passes a C string or null (a hidden class), and so many bytes of class file.
+        let (name, bytes) = unsafe {
+            let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy());
+            (name, slice::from_raw_parts(data, length.max(0) as usize))
+        };
+        let agent = Agent::get()?;
+        let Some(name) = name else {
+            agent.counters.add("classes left untouched: hidden", 1);
+            return None;
+        };
+        // SAFETY: the JVM passes this thread's environment, or null.
+        if let Some(jni) = unsafe { Jni::of(env) }.filter(|_| name == BEFORE_FIRST_THREAD)
+            && let Err(problem) = runtime::define(&jni)
+        {
+            complain(&problem);
+        }
+        rewrite(agent, &name, bytes, loader.is_null())
+    }));
+    let Ok(Some(rewritten)) = outcome else { return };
+    // SAFETY: the JVM passes its own environment, and places for the result.
+    unsafe {
+        if let Some(copy) = Jvmti::from_callback(jvmti).copy(&rewritten) {
+            *new_data = copy;
+            *new_length = rewritten.len() as jint;
+        }
+    }
+}
+
+/// What becomes of a class; `None` if it stays as it is.
+///
+/// A redefined class is treated as a new one, so it keeps the fields that were added to it.
+fn rewrite(agent: &Agent, name: &str, bytes: &[u8], boot_loader: bool) -> Option<Vec<u8>> {
+    if runtime::is_ours(name) {
+        return None;
+    }
+    let of_platform = if !boot_loader {
+        None
+    } else if jdk::concerns(name) {
+        Some(jdk::edit(bytes))
+    } else if agent.plan.platform.concerns(name) {
+        Some(agent.plan.platform.edit(bytes, &agent.registry))
+    } else {
+        None
+    };
+    if let Some(edited) = of_platform {
+        return match edited {
+            Ok(edited) => {
+                agent.registry.flush();
+                Some(edited)
+            }
+            Err(problem) => {
+                agent.counters.add("platform classes left untouched", 1);
+                complain(&format_args!("{name}: {problem}"));
+                None
+            }
+        };
+    }
+    if !agent.plan.watches(&name.replace('/', ".")) {
+        return None;
+    }
+    match instrument::rewrite(bytes, &agent.plan, &agent.registry) {
+        Outcome::Rewritten(rewritten, counts) => {
+            for (name, amount) in counts.0 {
+                agent.counters.add(name, amount);
+            }
+            agent.registry.flush();
+            Some(rewritten)
+        }
+        Outcome::Untouched(reason) => {
+            agent
+                .counters
+                .add(&format!("classes left untouched: {reason}"), 1);
+            None
+        }
+    }
+}

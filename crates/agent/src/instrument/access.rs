@@ -1,0 +1,196 @@
+//! Accesses to fields, static fields and array elements: the pessimistic protocol.
+//!
+//! The object's shadow word is locked before the access and freed after it, both in one exception range: an access that throws frees the word without a record.
+//! Nothing is kept in local variables for fields, so objects stay alive no longer than before; `dup` puts the reference where the call wants it.
+//!
+//! | access | inserted before it | after it |
+//! |---|---|---|
+//! | `getfield` | `dup`, `lock` | `unlockStatic` |
+//! | `putfield` of one slot | `dup2 pop`, `lock` | `unlockStatic` |
+//! | `putfield` of two slots | `dup2_x1 pop2 dup_x2`, `lock` | `unlockStatic` |
+//! | `getstatic`, `putstatic` | `lockStatic` | `unlockStatic` |
+//! | array element | operands into locals, `lockArray` | `unlockArray` |
+//!
+//! `unlockStatic` frees the word that the thread holds, whatever it belongs to.
+//! A static field of another class is read and dropped first: its class is then initialized while no word is held.
+
+use untorn_channel::declare::{self, AccessKind, Target};
+use untorn_classfile::Op;
+use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
+
+use super::guard::Guards;
+use super::weave::{Category, Result, Weaver};
+
+/// `UntornRuntime.WRITES`.
+pub(super) const WRITES: i32 = 1 << 30;
+
+impl Weaver<'_, '_> {
+    /// Instruments a field access.
+    pub(super) fn field(&mut self, index: usize, op: Op, field: PoolIndex) -> Result<()> {
+        let reference = self.pool.base().field_ref(field)?;
+        let class = reference.class.replace('/', ".");
+        if !self.subject.plan.watches(&class) || reference.name.starts_with("$SwitchMap$") {
+            return Ok(());
+        }
+        let writes = matches!(op, Op::Putfield | Op::Putstatic);
+        let is_static = matches!(op, Op::Getstatic | Op::Putstatic);
+        let (id, declared) = self.subject.ids.field(&class, &reference.name);
+        // Nobody else sees a final field change; without other writers its reads cannot conflict.
+        if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
+            return Ok(());
+        }
+        let own = self.is_own(&reference, is_static);
+        if !Guards::possible(&self.survey, index) {
+            self.counts.add("sites left out: types not nameable");
+            return Ok(());
+        }
+        let two_slots = FieldType::parse(&reference.descriptor).is_some_and(|f| f.slots() == 2);
+        let is_volatile = declared.as_ref().is_some_and(|d| d.is_volatile);
+        let access = declare::Access {
+            kind: if writes {
+                AccessKind::Write
+            } else {
+                AccessKind::Read
+            },
+            target: if is_static {
+                Target::Static(id)
+            } else {
+                Target::Field(id)
+            },
+            volatile: is_volatile,
+            wide: two_slots && !is_volatile,
+            approximate: false,
+        };
+        let Some(site) = self.site(index, Some(access)) else {
+            return Ok(());
+        };
+        let site = if writes { site | WRITES } else { site };
+        let context = self.context()?;
+        let (start, end) = self.labels();
+        let unlock = self.entry("unlockStatic", "II")?;
+        let (lock, number) = if is_static {
+            (self.entry("lockStatic", "II")?, id as i32)
+        } else {
+            (self.entry("lock", "Ljava/lang/Object;I")?, 0)
+        };
+        let mut code = self.body.before(index);
+        if is_static && !own {
+            code.field(Op::Getstatic, field)
+                .op(if two_slots { Op::Pop2 } else { Op::Pop });
+        }
+        code.bind(start);
+        match op {
+            Op::Getfield => code.op(Op::Dup),
+            Op::Putfield if two_slots => code.op(Op::Dup2X1).op(Op::Pop2).op(Op::DupX2),
+            Op::Putfield => code.op(Op::Dup2).op(Op::Pop),
+            _ => code.push_int(number, self.pool)?,
+        };
+        code.push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, lock);
+        self.body
+            .after_within(index)
+            .push_int(number, self.pool)?
+            .push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, unlock)
+            .bind(end);
+        self.guard_access(index, (start, end))?;
+        self.counts.add(if is_static {
+            "sites: static fields"
+        } else {
+            "sites: fields"
+        });
+        Ok(())
+    }
+
+    /// Whether the class that is rewritten declares the field itself.
+    fn is_own(&self, reference: &MemberRef<'_>, is_static: bool) -> bool {
+        let class = self.subject.class;
+        reference.class == class.name
+            && class.fields.iter().any(|field| {
+                field.name == reference.name
+                    && field.descriptor == reference.descriptor
+                    && field.is_static() == is_static
+            })
+    }
+
+    /// Instruments an array access; any other instruction is left alone.
+    pub(super) fn array(&mut self, index: usize, op: Op) -> Result<()> {
+        let writes = (Op::Iastore..=Op::Sastore).contains(&op);
+        let reads = (Op::Iaload..=Op::Saload).contains(&op);
+        if !self.subject.plan.arrays || !(reads || writes) {
+            return Ok(());
+        }
+        if !Guards::possible(&self.survey, index) {
+            self.counts.add("sites left out: types not nameable");
+            return Ok(());
+        }
+        let element = match op {
+            Op::Laload | Op::Lastore => Category::Long,
+            Op::Faload | Op::Fastore => Category::Float,
+            Op::Daload | Op::Dastore => Category::Double,
+            Op::Aaload | Op::Aastore => Category::Reference,
+            _ => Category::Int,
+        };
+        let access = declare::Access {
+            kind: if writes {
+                AccessKind::Write
+            } else {
+                AccessKind::Read
+            },
+            target: Target::Element,
+            volatile: false,
+            wide: matches!(element, Category::Long | Category::Double),
+            approximate: false,
+        };
+        let Some(site) = self.site(index, Some(access)) else {
+            return Ok(());
+        };
+        let site = if writes { site | WRITES } else { site };
+        let context = self.context()?;
+        let array = self.temporary(Category::Reference, 0)?;
+        let number = self.temporary(Category::Int, 0)?;
+        let value = match element {
+            _ if !writes => None,
+            // The first of these holds array or index.
+            Category::Reference | Category::Int => Some(self.temporary(element, 1)?),
+            _ => Some(self.temporary(element, 0)?),
+        };
+        let lock = self.entry("lockArray", "Ljava/lang/Object;II")?;
+        let unlock = self.entry("unlockArray", "Ljava/lang/Object;II")?;
+        let (start, end) = self.labels();
+        let mut code = self.body.before(index);
+        if let Some(value) = value {
+            code.local(element.store(), value);
+        }
+        code.local(Op::Istore, number)
+            .op(Op::Dup)
+            .local(Op::Astore, array)
+            .local(Op::Iload, number);
+        if let Some(value) = value {
+            code.local(element.load(), value);
+        }
+        code.bind(start)
+            .local(Op::Aload, array)
+            .local(Op::Iload, number)
+            .push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, lock);
+        let mut code = self.body.after_within(index);
+        code.local(Op::Aload, array)
+            .local(Op::Iload, number)
+            .push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, unlock)
+            .bind(end)
+            .op(Op::AconstNull)
+            .local(Op::Astore, array);
+        if let (Some(value), Category::Reference) = (value, element) {
+            code.op(Op::AconstNull).local(Op::Astore, value);
+        }
+        self.guard_access(index, (start, end))?;
+        self.counts.add("sites: array elements");
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! Rewrites classes so that they tell the runtime what they do.
+//!
+//! [`rewrite`] is a function of a class file's bytes, a [`Plan`] and the ids handed out so far; it knows no JVM.
+//! What it inserts are calls of `java.lang.UntornRuntime`:
+//!
+//! | where | what |
+//! |---|---|
+//! | field, static field, array element | lock and unlock of its shadow word around the access |
+//! | `synchronized` block or method, `wait`, `notify` | what became of the monitor |
+//! | region | begin and end, on every way out |
+//! | call of a library that the [model](model) knows | what the call does to locks, signals and contents |
+//!
+//! What the program computes does not change: the original instructions stay, in their order, with the same operands, and an exception takes the way it took.
+//! Code of a constructor before the call of its superclass's is left alone, since the verifier allows no handlers for it.
+//!
+//! A method that would pass the limits of the class file format is instrumented less ([`Extent`]); one that cannot be edited at all stays as it is.
+//! Both are counted. The shadow field is added in any case, since other classes rely on it.
+
+mod access;
+mod calls;
+mod guard;
+pub mod model;
+mod monitor;
+mod plan;
+mod platform;
+mod survey;
+mod weave;
+
+pub use plan::{Plan, PlanError};
+pub use platform::Platform;
+
+use std::collections::BTreeMap;
+
+use untorn_classfile::read::Access;
+use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
+use untorn_spec::{ClassFacts, MethodFacts};
+
+use crate::Registry;
+use crate::registry::{FieldShape, Shape};
+use weave::Weaver;
+
+/// The field that holds an object's shadow word.
+pub const SHADOW: &str = "$untorn";
+
+/// What became of a class.
+#[derive(Debug)]
+pub enum Outcome {
+    Rewritten(Vec<u8>, Counts),
+    /// It stays as it is, and why.
+    Untouched(Reason),
+}
+
+/// Why a class stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Its name is not one that is watched.
+    #[error("not watched")]
+    NotWatched,
+    /// Nothing in it is of interest.
+    #[error("nothing to record")]
+    Nothing,
+    #[error("malformed: {0}")]
+    Malformed(String),
+    #[error("could not be edited: {0}")]
+    Edit(EditError),
+}
+
+/// What was done to a class, by name, for `--stats`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts(pub BTreeMap<&'static str, u64>);
+
+impl Counts {
+    fn add(&mut self, name: &'static str) {
+        *self.0.entry(name).or_default() += 1;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            *self.0.entry(name).or_default() += amount;
+        }
+    }
+}
+
+/// How much of a method is instrumented; later ones take less room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    Everything,
+    /// Neither array elements nor library calls.
+    Fields,
+    /// Monitors and regions only.
+    Order,
+}
+
+/// What the methods of one class share.
+#[derive(Debug)]
+struct Subject<'s, 'a> {
+    plan: &'s Plan,
+    ids: &'s Registry,
+    class: &'s ClassFile<'a>,
+    facts: &'s ClassFacts,
+    /// The class's id.
+    id: u32,
+}
+
+/// Rewrites a class; new ids are declared in `ids`, to be flushed before the class is defined.
+pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry) -> Outcome {
+    let class = match ClassFile::parse(bytes) {
+        Ok(class) => class,
+        Err(error) => return Outcome::Untouched(Reason::Malformed(error.to_string())),
+    };
+    let facts = match facts_of(&class) {
+        Ok(facts) => facts,
+        Err(error) => return Outcome::Untouched(Reason::Malformed(error.to_string())),
+    };
+    if !plan.watches(&facts.name) || class.access.has(Access::MODULE) {
+        return Outcome::Untouched(Reason::NotWatched);
+    }
+    ids.shape(&facts.name, shape_of(&facts));
+    match edit(&class, &facts, plan, ids) {
+        Ok(Some((bytes, counts))) => Outcome::Rewritten(bytes, counts),
+        Ok(None) => Outcome::Untouched(Reason::Nothing),
+        Err(error) => Outcome::Untouched(Reason::Edit(error)),
+    }
+}
+
+fn shape_of(facts: &ClassFacts) -> Shape {
+    let fields = facts.fields.iter().map(|field| FieldShape {
+        name: field.name.clone(),
+        is_final: field.is_final,
+        is_volatile: field.is_volatile,
+    });
+    Shape {
+        super_class: facts.super_name.clone(),
+        fields: fields.collect(),
+    }
+}
+
+fn edit(
+    class: &ClassFile<'_>,
+    facts: &ClassFacts,
+    plan: &Plan,
+    ids: &Registry,
+) -> Result<Option<(Vec<u8>, Counts)>, EditError> {
+    let mut editor = ClassEditor::new(class.clone());
+    let mut counts = Counts::default();
+    let source = class.attributes.source_file(&class.pool).ok().flatten();
+    let shadowed = !facts.is_interface
+        && !facts
+            .super_name
+            .as_deref()
+            .is_some_and(|name| plan.watches(name));
+    if shadowed {
+        let hidden = Access::PUBLIC
+            .with(Access::TRANSIENT)
+            .with(Access::SYNTHETIC);
+        editor.add_field(hidden, SHADOW, "J")?;
+        counts.add("shadow fields");
+    }
+    let subject = Subject {
+        plan,
+        ids,
+        class,
+        facts,
+        id: ids.class(&facts.name, source.as_deref()),
+    };
+    let mut changed = shadowed;
+    for (index, method) in facts.methods.iter().enumerate() {
+        changed |= edit_method(&mut editor, index, method, &subject, &mut counts);
+    }
+    if !changed {
+        return Ok(None);
+    }
+    counts.add("classes rewritten");
+    Ok(Some((editor.finish()?, counts)))
+}
+
+/// Instruments a method as far as it can be; says whether it changed.
+fn edit_method<'a>(
+    editor: &mut ClassEditor<'a>,
+    index: usize,
+    facts: &MethodFacts,
+    subject: &Subject<'_, 'a>,
+    counts: &mut Counts,
+) -> bool {
+    let mut id = None;
+    for extent in [Extent::Everything, Extent::Fields, Extent::Order] {
+        match try_method(editor, index, facts, subject, extent, &mut id) {
+            Ok(None) => return false,
+            Ok(Some(done)) => {
+                counts.merge(&done);
+                counts.add(match extent {
+                    Extent::Everything => "methods rewritten",
+                    Extent::Fields => "methods too large for arrays and library calls",
+                    Extent::Order => "methods too large for fields",
+                });
+                return true;
+            }
+            Err(EditError::MethodTooLarge { .. } | EditError::TooMany(_) | EditError::PoolFull) => {
+            }
+            Err(EditError::Read(_)) => {
+                counts.add("methods untouched: malformed");
+                return false;
+            }
+            Err(_) => {
+                counts.add("methods untouched: types not understood");
+                return false;
+            }
+        }
+    }
+    counts.add("methods untouched: too large");
+    false
+}
+
+fn try_method<'a>(
+    editor: &mut ClassEditor<'a>,
+    index: usize,
+    facts: &MethodFacts,
+    subject: &Subject<'_, 'a>,
+    extent: Extent,
+    id: &mut Option<u32>,
+) -> Result<Option<Counts>, EditError> {
+    let Some(body) = editor.method(index)? else {
+        return Ok(None);
+    };
+    let woven = Weaver::new(body, &mut editor.pool, subject, facts, extent, id)?.weave()?;
+    let Some((body, counts)) = woven else {
+        return Ok(None);
+    };
+    editor.put(body)?;
+    Ok(Some(counts))
+}

@@ -1,0 +1,131 @@
+//! What is instrumented, and how: the configuration, ready for use.
+
+use untorn_channel::Config;
+use untorn_spec::{Pattern, PatternError, ReadError, Specification};
+
+use super::model::{ModelError, Models};
+use super::platform::Platform;
+
+/// Decides for one JVM what the rewriter does.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+    pub(super) spec: Specification,
+    pub(super) arrays: bool,
+    pub(super) stacks: bool,
+    pub models: Models,
+    pub platform: Platform,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    #[error("include or exclude: {0}")]
+    Pattern(#[from] PatternError),
+    #[error("specification: {0}")]
+    Specification(#[from] ReadError),
+    #[error("library model: {0}")]
+    Model(#[from] ModelError),
+}
+
+/// Packages of the platform: their classes are never rewritten, since the runtime stands on them.
+const PLATFORM: [&str; 9] = [
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "org.w3c.dom.",
+    "org.xml.sax.",
+    "org.ietf.jgss.",
+    "netscape.javascript.",
+];
+
+impl Plan {
+    pub fn new(config: &Config) -> Result<Self, PlanError> {
+        let patterns = |texts: &[String]| {
+            texts
+                .iter()
+                .map(|text| text.parse())
+                .collect::<Result<Vec<Pattern>, _>>()
+        };
+        Ok(Self {
+            include: patterns(&config.include)?,
+            exclude: patterns(&config.exclude)?,
+            spec: match &config.spec {
+                Some(text) => Specification::from_toml(text)?,
+                None => Specification::default(),
+            },
+            arrays: config.arrays,
+            stacks: config.stacks,
+            models: Models::builtin()?,
+            platform: Platform::builtin()?,
+        })
+    }
+
+    /// Whether classes of this name (with dots) are watched.
+    ///
+    /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.
+    pub fn watches(&self, class: &str) -> bool {
+        if PLATFORM.iter().any(|package| class.starts_with(package)) {
+            return false;
+        }
+        let named =
+            |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches_name(class));
+        (self.include.is_empty() || named(&self.include)) && !named(&self.exclude)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(include: &[&str], exclude: &[&str]) -> Plan {
+        let texts = |all: &[&str]| all.iter().map(|&text| text.to_owned()).collect();
+        Plan::new(&Config {
+            include: texts(include),
+            exclude: texts(exclude),
+            ..Config::default()
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn everything_outside_the_platform_is_watched_by_default() {
+        let plan = plan(&[], &[]);
+        assert!(
+            plan.watches("bank.Account") && plan.watches("Main") && plan.watches("javaagent.X")
+        );
+        for platform in ["java.util.HashMap", "sun.misc.Unsafe", "javax.swing.JFrame"] {
+            assert!(!plan.watches(platform), "{platform}");
+        }
+    }
+
+    #[test]
+    fn patterns_choose_and_exclusion_is_stronger() {
+        let plan = plan(&["bank.**", "java.util.**"], &["bank.gen.*"]);
+        assert!(plan.watches("bank.Account") && plan.watches("bank.a.B"));
+        assert!(!plan.watches("bank.gen.X") && !plan.watches("shop.Cart"));
+        assert!(!plan.watches("java.util.HashMap"), "never the platform");
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let config = Config {
+            spec: Some("heuristic = \"bold\"".to_owned()),
+            ..Config::default()
+        };
+        assert!(Plan::new(&config).unwrap_err().to_string().contains("bold"));
+        let config = Config {
+            include: vec!["a.B@x".to_owned()],
+            ..Config::default()
+        };
+        assert!(
+            Plan::new(&config)
+                .unwrap_err()
+                .to_string()
+                .contains("a.B@x")
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! What has to be known of a method body before anything is inserted.
+//!
+//! Types come from the editor; exception ranges are those of the file, by instruction number.
+//! Which monitors are held where follows from the code alone, without looking at objects: compilers nest blocks properly, and a `monitorexit` closes the block entered last on every way to it.
+//! A body where two ways disagree is *unstructured*: its blocks are no regions, since nobody could say where they end.
+
+use rustc_hash::FxHashMap;
+use untorn_classfile::edit::{Pool, State};
+use untorn_classfile::read::{PoolIndex, VType};
+use untorn_classfile::{EditError, Insn, MethodEditor, Op};
+
+/// An exception range of the file.
+#[derive(Debug, Clone, Copy)]
+pub struct Range {
+    pub start: usize,
+    pub end: usize,
+    pub handler: usize,
+    pub catch_type: PoolIndex,
+}
+
+/// The monitors held at an instruction, innermost last; equal numbers mean equal stacks.
+pub type Held = u32;
+const NOTHING_HELD: Held = 0;
+const NOT_REACHED: Held = u32::MAX;
+
+#[derive(Debug)]
+pub struct Survey {
+    pub ranges: Vec<Range>,
+    /// Types before instructions: at handlers, in ranges, and at `monitorexit`.
+    states: FxHashMap<usize, State>,
+    reach: Vec<Reach>,
+    held: Vec<Held>,
+    /// The block on top of each stack of monitors and the stack below it; the first one is empty.
+    stacks: Vec<(u32, Held)>,
+    pub structured: bool,
+}
+
+/// Whether an instruction can be given code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Never,
+    /// In a constructor that has not called that of its superclass.
+    BeforeSuper,
+    Usual,
+}
+
+impl Survey {
+    pub fn new(body: &mut MethodEditor<'_>, pool: &Pool<'_>) -> Result<Self, EditError> {
+        let ranges: Vec<Range> = body
+            .code()
+            .exceptions
+            .iter()
+            .map(|entry| Range {
+                start: body.index_at(entry.start),
+                end: body.index_at(entry.end),
+                handler: body.index_at(entry.handler),
+                catch_type: entry.catch_type,
+            })
+            .collect();
+        let mut survey = Self {
+            ranges,
+            states: FxHashMap::default(),
+            reach: vec![Reach::Never; body.insns().len()],
+            held: Vec::new(),
+            stacks: vec![(0, NOTHING_HELD)],
+            structured: true,
+        };
+        survey.follow_types(body, pool)?;
+        survey.follow_monitors(body);
+        Ok(survey)
+    }
+
+    fn follow_types(
+        &mut self,
+        body: &mut MethodEditor<'_>,
+        pool: &Pool<'_>,
+    ) -> Result<(), EditError> {
+        let mut wanted = vec![false; body.insns().len()];
+        for range in &self.ranges {
+            let covered = range.start..range.end.min(wanted.len());
+            wanted
+                .get_mut(covered)
+                .unwrap_or_default()
+                .iter_mut()
+                .for_each(|wanted| *wanted = true);
+            if let Some(handler) = wanted.get_mut(range.handler) {
+                *handler = true;
+            }
+        }
+        let mut states = body.states(pool)?;
+        for (index, &wanted) in wanted.iter().enumerate() {
+            let exit = states.insn(index).op() == Op::Monitorexit;
+            let Some(state) = states.at(index)? else {
+                continue;
+            };
+            self.reach[index] = if state.is_before_super() {
+                Reach::BeforeSuper
+            } else {
+                Reach::Usual
+            };
+            if wanted || exit {
+                self.states.insert(index, state.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn follow_monitors(&mut self, body: &MethodEditor<'_>) {
+        let insns = body.insns();
+        let monitors = |insn: &Insn<_>| insn.op() == Op::Monitorenter;
+        if !insns.iter().any(monitors) {
+            return;
+        }
+        self.held = vec![NOT_REACHED; insns.len()];
+        let mut blocks = vec![0; insns.len()];
+        let mut count = 0;
+        for (index, insn) in insns.iter().enumerate() {
+            if monitors(insn) {
+                count += 1;
+                blocks[index] = count;
+            }
+        }
+        let mut known: FxHashMap<(u32, Held), Held> = FxHashMap::default();
+        let mut pending = vec![(0, NOTHING_HELD)];
+        while let Some((index, before)) = pending.pop() {
+            match self.held.get(index) {
+                None => continue,
+                Some(&NOT_REACHED) => self.held[index] = before,
+                Some(&seen) => {
+                    self.structured &= seen == before;
+                    continue;
+                }
+            }
+            let insn = &insns[index];
+            let after = match insn.op() {
+                Op::Monitorenter => *known.entry((blocks[index], before)).or_insert_with(|| {
+                    self.stacks.push((blocks[index], before));
+                    self.stacks.len() as Held - 1
+                }),
+                Op::Monitorexit => {
+                    self.structured &= before != NOTHING_HELD;
+                    self.stacks[before as usize].1
+                }
+                _ => before,
+            };
+            for range in &self.ranges {
+                if range.start <= index && index < range.end {
+                    pending.push((range.handler, before));
+                }
+            }
+            pending.extend(
+                insn.targets()
+                    .filter_map(|target| Some((body.target(target)?, after))),
+            );
+            if insn.falls_through() {
+                pending.push((index + 1, after));
+            }
+        }
+    }
+
+    /// Whether code may be put at an instruction.
+    pub fn is_usual(&self, index: usize) -> bool {
+        self.reach.get(index) == Some(&Reach::Usual)
+    }
+
+    /// The types before an instruction, if it is one of those that were kept.
+    pub fn state(&self, index: usize) -> Option<&State> {
+        self.states.get(&index)
+    }
+
+    /// The monitors held before an instruction.
+    pub fn held(&self, index: usize) -> Held {
+        self.held.get(index).copied().unwrap_or(NOTHING_HELD)
+    }
+
+    /// The block that a `monitorexit` closes, by its number from 1.
+    pub fn closes(&self, index: usize) -> Option<u32> {
+        let held = self.held(index);
+        if !self.structured || held == NOTHING_HELD || held == NOT_REACHED {
+            return None;
+        }
+        self.stacks.get(held as usize).map(|&(block, _)| block)
+    }
+
+    /// The ranges that cover an instruction, in the order in which they are tried; those behind one that catches everything never are.
+    pub fn enclosing(&self, index: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (number, range) in self.ranges.iter().enumerate() {
+            if range.start <= index && index < range.end {
+                found.push(number);
+                if range.catch_type.is_none() {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether something catches everything that an instruction throws.
+    pub fn catches_all(&self, index: usize) -> bool {
+        self.enclosing(index)
+            .last()
+            .is_some_and(|&last| self.ranges[last].catch_type.is_none())
+    }
+
+    /// Whether an exception at this instruction leads back to it, as in the handlers that compilers write for blocks.
+    pub fn leads_back(&self, index: usize, body: &MethodEditor<'_>) -> bool {
+        let insns = body.insns();
+        let mut seen = vec![false; insns.len()];
+        let mut pending: Vec<usize> = self
+            .enclosing(index)
+            .iter()
+            .map(|&number| self.ranges[number].handler)
+            .collect();
+        while let Some(at) = pending.pop() {
+            if at == index {
+                return true;
+            }
+            match seen.get_mut(at) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+            pending.extend(insns[at].targets().filter_map(|target| body.target(target)));
+            if insns[at].falls_through() {
+                pending.push(at + 1);
+            }
+        }
+        false
+    }
+
+    /// The local variables that handlers around an instruction need, with types that suit them all.
+    ///
+    /// `None` if they need one that a new frame cannot name.
+    pub fn needed_locals(&self, index: usize) -> Option<Vec<(u16, VType)>> {
+        let mut needed: Vec<(u16, VType)> = Vec::new();
+        for number in self.enclosing(index) {
+            let Some(handler) = self.state(self.ranges[number].handler) else {
+                continue;
+            };
+            for (slot, &kind) in handler.locals.iter().enumerate() {
+                let slot = slot as u16;
+                if matches!(kind, VType::Top | VType::Half) {
+                    continue;
+                }
+                match needed.iter_mut().find(|(known, _)| *known == slot) {
+                    None => needed.push((slot, kind)),
+                    Some((_, known)) if *known == kind => {}
+                    // The handlers differ; what is there now suits both.
+                    Some((_, known)) => *known = self.state(index)?.local(slot),
+                }
+            }
+        }
+        let nameable = |kind: VType| {
+            !matches!(
+                kind,
+                VType::Uninitialized(_) | VType::UninitializedThis | VType::ReturnAddress
+            )
+        };
+        needed.sort_by_key(|&(slot, _)| slot);
+        needed
+            .iter()
+            .all(|&(_, kind)| nameable(kind))
+            .then_some(needed)
+    }
+}

@@ -1,0 +1,441 @@
+//! One method: goes over its instructions, then sees to its entry and exits.
+
+use rustc_hash::FxHashMap;
+use untorn_channel::declare;
+use untorn_classfile::edit::{Label, Pool, Snippet};
+use untorn_classfile::read::{PoolIndex, VType};
+use untorn_classfile::{EditError, Insn, MethodEditor, Op};
+use untorn_spec::MethodFacts;
+
+use super::guard::{Argument, Cleanup, Guards};
+use super::survey::Survey;
+use super::{Counts, Extent, Subject};
+
+pub(super) const RUNTIME: &str = "java/lang/UntornRuntime";
+pub(super) const CONTEXT: &str = "java/lang/UntornThread";
+/// The last version whose `ldc` cannot load a class.
+const NO_CLASS_CONSTANTS: u16 = 48;
+
+pub(super) type Result<T, E = EditError> = std::result::Result<T, E>;
+
+/// Works on one method.
+#[derive(Debug)]
+pub(super) struct Weaver<'w, 'a> {
+    pub(super) body: MethodEditor<'a>,
+    pub(super) pool: &'w mut Pool<'a>,
+    pub(super) subject: &'w Subject<'w, 'a>,
+    pub(super) facts: &'w MethodFacts,
+    pub(super) extent: Extent,
+    pub(super) survey: Survey,
+    pub(super) guards: Guards,
+    pub(super) counts: Counts,
+    /// The method's id, once something needed it.
+    id: &'w mut Option<u32>,
+    lines: Vec<(u32, u32)>,
+    /// Local variables that all code of the method has: the context, and the lock of a synchronized method.
+    kept: Vec<(u16, VType)>,
+    temporaries: Vec<(Category, u16)>,
+    /// Where a synchronized method keeps its lock, and what constant names it if it is a class.
+    lock: Option<(u16, Option<PoolIndex>)>,
+    /// Regions of blocks, by the number of the block.
+    pub(super) blocks: FxHashMap<u32, i32>,
+}
+
+/// What a local variable can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Category {
+    Int,
+    Long,
+    Float,
+    Double,
+    Reference,
+}
+
+impl Category {
+    /// `None` for what cannot be kept in a local variable and named in a frame.
+    pub(super) fn of(kind: VType) -> Option<Self> {
+        match kind {
+            VType::Integer => Some(Self::Int),
+            VType::Long => Some(Self::Long),
+            VType::Float => Some(Self::Float),
+            VType::Double => Some(Self::Double),
+            VType::Null | VType::Object(_) => Some(Self::Reference),
+            _ => None,
+        }
+    }
+
+    pub(super) fn load(self) -> Op {
+        match self {
+            Self::Int => Op::Iload,
+            Self::Long => Op::Lload,
+            Self::Float => Op::Fload,
+            Self::Double => Op::Dload,
+            Self::Reference => Op::Aload,
+        }
+    }
+
+    pub(super) fn store(self) -> Op {
+        match self {
+            Self::Int => Op::Istore,
+            Self::Long => Op::Lstore,
+            Self::Float => Op::Fstore,
+            Self::Double => Op::Dstore,
+            Self::Reference => Op::Astore,
+        }
+    }
+
+    fn kind(self) -> VType {
+        match self {
+            Self::Int => VType::Integer,
+            Self::Long => VType::Long,
+            Self::Float => VType::Float,
+            Self::Double => VType::Double,
+            Self::Reference => VType::Null,
+        }
+    }
+}
+
+impl<'w, 'a> Weaver<'w, 'a> {
+    pub(super) fn new(
+        mut body: MethodEditor<'a>,
+        pool: &'w mut Pool<'a>,
+        subject: &'w Subject<'w, 'a>,
+        facts: &'w MethodFacts,
+        extent: Extent,
+        id: &'w mut Option<u32>,
+    ) -> Result<Self> {
+        let survey = Survey::new(&mut body, pool)?;
+        let mut lines: Vec<(u32, u32)> = body
+            .code()
+            .line_numbers()?
+            .iter()
+            .map(|number| (number.start, number.line.into()))
+            .collect();
+        lines.sort_unstable();
+        Ok(Self {
+            body,
+            pool,
+            subject,
+            facts,
+            extent,
+            survey,
+            guards: Guards::default(),
+            counts: Counts::default(),
+            id,
+            lines,
+            kept: Vec::new(),
+            temporaries: Vec::new(),
+            lock: None,
+            blocks: FxHashMap::default(),
+        })
+    }
+
+    /// The method with everything inserted; `None` if there is nothing to insert.
+    pub(super) fn weave(mut self) -> Result<Option<(MethodEditor<'a>, Counts)>> {
+        if self.facts.is_synchronized {
+            self.keep_lock()?;
+        }
+        let mut block = 0;
+        for index in 0..self.body.insns().len() {
+            let insn = self.body.insns()[index].clone();
+            if insn.op() == Op::Monitorenter {
+                block += 1;
+            }
+            if !self.survey.is_usual(index) {
+                continue;
+            }
+            match insn {
+                Insn::Plain(Op::Monitorenter) => self.monitor_enter(index, block)?,
+                Insn::Plain(Op::Monitorexit) => self.monitor_exit(index)?,
+                Insn::Invoke { op, method, .. } => self.call(index, op, method)?,
+                _ if self.extent == Extent::Order => {}
+                Insn::Field { op, field } => self.field(index, op, field)?,
+                Insn::Plain(op) if self.extent == Extent::Everything => self.array(index, op)?,
+                _ => {}
+            }
+        }
+        self.frame()?;
+        Ok(self.body.is_edited().then_some((self.body, self.counts)))
+    }
+
+    fn call(&mut self, index: usize, op: Op, method: PoolIndex) -> Result<()> {
+        let called = self.pool.base().method_ref(method)?;
+        if self.object_call(index, op, &called)? {
+            return Ok(());
+        }
+        self.library_call(index, op, &called)
+    }
+
+    // ---- what insertions need -----------------------------------------------------------------
+
+    /// The local variable with the thread's context.
+    pub(super) fn context(&mut self) -> Result<u16> {
+        if let Some(&(slot, _)) = self.kept.first() {
+            return Ok(slot);
+        }
+        let kind = self.pool.object_type(CONTEXT)?;
+        let slot = self.body.new_kept_local(kind)?;
+        self.kept.push((slot, kind));
+        Ok(slot)
+    }
+
+    /// All local variables that every handler has.
+    pub(super) fn kept(&self) -> &[(u16, VType)] {
+        &self.kept
+    }
+
+    /// The `n`th local variable of a kind that inserted code may use at one place.
+    pub(super) fn temporary(&mut self, category: Category, n: usize) -> Result<u16> {
+        let known = self
+            .temporaries
+            .iter()
+            .filter(|(kind, _)| *kind == category)
+            .nth(n);
+        if let Some(&(_, slot)) = known {
+            return Ok(slot);
+        }
+        let slot = self.body.new_local(category.kind())?;
+        self.temporaries.push((category, slot));
+        Ok(slot)
+    }
+
+    /// An entry point of the runtime that takes a context last and gives nothing back.
+    pub(super) fn entry(&mut self, name: &str, parameters: &str) -> Result<PoolIndex> {
+        let descriptor = format!("({parameters}L{CONTEXT};)V");
+        self.pool.method_ref(RUNTIME, name, &descriptor)
+    }
+
+    pub(super) fn entry_without_context(
+        &mut self,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<PoolIndex> {
+        self.pool.method_ref(RUNTIME, name, descriptor)
+    }
+
+    pub(super) fn method_id(&mut self) -> u32 {
+        let (subject, facts) = (self.subject, self.facts);
+        *self.id.get_or_insert_with(|| {
+            subject
+                .ids
+                .method(subject.id, &facts.name, &facts.descriptor)
+        })
+    }
+
+    pub(super) fn line(&self, index: usize) -> u32 {
+        let offset = self.body.offset(index).unwrap_or(0);
+        let next = self.lines.partition_point(|&(start, _)| start <= offset);
+        next.checked_sub(1).map_or(0, |at| self.lines[at].1)
+    }
+
+    /// A new site for an instruction; `None` when the JVM has used up all numbers.
+    pub(super) fn site(&mut self, index: usize, access: Option<declare::Access>) -> Option<i32> {
+        let line = self.line(index);
+        let method = self.method_id();
+        let site = self.subject.ids.site(method, line, access);
+        if site.is_none() {
+            self.counts.add("sites left out: no numbers left");
+        }
+        site.map(|site| site as i32)
+    }
+
+    /// Two labels for the start and the end of what is inserted around an instruction.
+    pub(super) fn labels(&mut self) -> (Label, Label) {
+        (self.body.new_label(), self.body.new_label())
+    }
+
+    /// Sends exceptions at inserted code to a handler that frees the shadow word.
+    pub(super) fn guard_access(&mut self, index: usize, place: (Label, Label)) -> Result<()> {
+        // Frees whatever word the thread holds; the number of the field is not looked at.
+        let method = self.entry("abandonStatic", "I")?;
+        let cleanup = Cleanup {
+            method,
+            arguments: vec![Argument::Number(0)],
+        };
+        self.guards.add(&self.survey, index, place, cleanup, &[]);
+        Ok(())
+    }
+
+    // ---- entry and exits ------------------------------------------------------------------------
+
+    /// Inserts what belongs to the method as a whole, and the handlers of everything else.
+    fn frame(&mut self) -> Result<()> {
+        let region = self
+            .subject
+            .plan
+            .spec
+            .decide(self.subject.facts, self.facts, None)
+            .atomic;
+        let stacks = self.subject.plan.stacks;
+        let locks = self.lock.is_some();
+        // Where the body starts, in a constructor where its object is one.
+        let first = self.body.after_super(self.pool)?;
+        let Some(first) = first.filter(|_| region || stacks || locks) else {
+            return self.enter(None);
+        };
+        self.context()?;
+        let mut events = Events::default();
+        if stacks {
+            let method = self.method_id() as i32;
+            events.around(self.entry("enter", "I")?, self.entry("exit", "I")?, method);
+        }
+        if region {
+            let method = self.method_id();
+            let region = self.subject.ids.region(method, None, self.facts.line) as i32;
+            events.around(self.entry("begin", "I")?, self.entry("end", "I")?, region);
+            self.counts.add("regions: methods");
+        }
+        if locks && let Some(site) = self.site(0, None) {
+            events.lock(
+                self.entry("acquired", "Ljava/lang/Object;I")?,
+                self.entry("releasing", "Ljava/lang/Object;I")?,
+                site,
+            );
+            self.counts.add("sites: synchronized methods");
+        }
+        self.enter(Some((first, events)))
+    }
+
+    /// Inserts the method's entry and, if events surround its body, its exits.
+    fn enter(&mut self, around: Option<(usize, Events)>) -> Result<()> {
+        let Some(&(context, _)) = self.kept.first() else {
+            return Ok(());
+        };
+        let lock = self.lock;
+        let made = self.entry_without_context("context", &format!("()L{CONTEXT};"))?;
+        let mut code = self.body.at_entry();
+        code.invoke(Op::Invokestatic, made)
+            .local(Op::Astore, context);
+        if let Some((slot, source)) = lock {
+            match source {
+                Some(class) => code.ldc(class),
+                None => code.local(Op::Aload, 0),
+            };
+            code.local(Op::Astore, slot);
+        }
+        let guards = std::mem::take(&mut self.guards);
+        let Some((first, events)) = around else {
+            return guards.write(&mut self.body, self.pool, &self.survey, &self.kept);
+        };
+        let (start, end) = self.labels();
+        let lock = lock.map(|(slot, _)| slot);
+        let mut code = match first.checked_sub(1) {
+            None => self.body.at_entry(),
+            Some(call) => self.body.after_within(call),
+        };
+        code.bind(start);
+        events.write(&mut code, Side::In, lock, context, self.pool)?;
+        for index in 0..self.body.insns().len() {
+            if self.body.insns()[index].is_return() && self.survey.is_usual(index) {
+                let mut code = self.body.before(index);
+                events.write(&mut code, Side::Out, lock, context, self.pool)?;
+            }
+        }
+        guards.write(&mut self.body, self.pool, &self.survey, &self.kept)?;
+        let handler = self.body.new_label();
+        let throwable = self.pool.object_type("java/lang/Throwable")?;
+        let mut code = self.body.append();
+        code.bind(end).bind(handler).frame(&self.kept, &[throwable]);
+        events.write(&mut code, Side::Out, lock, context, self.pool)?;
+        code.op(Op::Athrow);
+        self.body
+            .protect(start, end, handler, PoolIndex::NONE, false);
+        Ok(())
+    }
+
+    /// Takes a local variable for the lock of a synchronized method.
+    fn keep_lock(&mut self) -> Result<()> {
+        let class = self.subject.class;
+        if self.facts.is_static && class.major <= NO_CLASS_CONSTANTS {
+            self.counts
+                .add("locks left out: class file too old to name its class");
+            return Ok(());
+        }
+        self.context()?;
+        let (kind, source) = if self.facts.is_static {
+            let kind = self.pool.object_type("java/lang/Class")?;
+            (kind, Some(class.this_class))
+        } else {
+            (self.pool.object_type(&class.name)?, None)
+        };
+        let slot = self.body.new_kept_local(kind)?;
+        self.kept.push((slot, kind));
+        self.lock = Some((slot, source));
+        Ok(())
+    }
+}
+
+/// Which end of a method or block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    In,
+    Out,
+}
+
+/// Events that surround a body, outermost first.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// Entry points for both ends, and the number that both take.
+    pairs: Vec<(PoolIndex, PoolIndex, i32)>,
+    /// Entry points for the lock, innermost, and their site.
+    lock: Option<(PoolIndex, PoolIndex, i32)>,
+}
+
+impl Events {
+    pub(super) fn around(&mut self, enter: PoolIndex, leave: PoolIndex, number: i32) {
+        self.pairs.push((enter, leave, number));
+    }
+
+    pub(super) fn lock(&mut self, acquired: PoolIndex, releasing: PoolIndex, site: i32) {
+        self.lock = Some((acquired, releasing, site));
+    }
+
+    /// Inserts the calls of one end; without a local variable for the lock it is left out.
+    pub(super) fn write(
+        &self,
+        code: &mut Snippet<'_>,
+        side: Side,
+        lock: Option<u16>,
+        context: u16,
+        pool: &mut Pool<'_>,
+    ) -> Result<()> {
+        if side == Side::Out {
+            self.write_lock(code, side, lock, context, pool)?;
+            for &(_, leave, number) in self.pairs.iter().rev() {
+                code.push_int(number, pool)?
+                    .local(Op::Aload, context)
+                    .invoke(Op::Invokestatic, leave);
+            }
+        } else {
+            for &(enter, _, number) in &self.pairs {
+                code.push_int(number, pool)?
+                    .local(Op::Aload, context)
+                    .invoke(Op::Invokestatic, enter);
+            }
+            self.write_lock(code, side, lock, context, pool)?;
+        }
+        Ok(())
+    }
+
+    fn write_lock(
+        &self,
+        code: &mut Snippet<'_>,
+        side: Side,
+        lock: Option<u16>,
+        context: u16,
+        pool: &mut Pool<'_>,
+    ) -> Result<()> {
+        if let (Some((acquired, releasing, site)), Some(slot)) = (self.lock, lock) {
+            let method = if side == Side::In {
+                acquired
+            } else {
+                releasing
+            };
+            code.local(Op::Aload, slot)
+                .push_int(site, pool)?
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, method);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Changes to classes of the platform itself: the life of threads, and what reflection shows.
+//!
+//! `java.lang.Thread` gets a field for our context; the methods that start, end and join a thread call the runtime.
+//! `jdk.internal.reflect.Reflection` drops our members, so `getDeclaredFields` and the default `serialVersionUID` do not change.
+//!
+//! Methods are found by name and descriptor; one that a JDK does not have is skipped, so 17 and 25 take the same list.
+
+use untorn_classfile::read::Access;
+use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, Op};
+
+const RUNTIME: &str = "java/lang/UntornRuntime";
+
+/// Where a call goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Entry,
+    /// Before each normal return.
+    Return,
+}
+
+/// A call of the runtime, in a method of the platform.
+struct Hook {
+    class: &'static str,
+    method: &'static str,
+    /// `None`: every overload with parameters.
+    descriptor: Option<&'static str>,
+    at: At,
+    call: Call,
+}
+
+#[derive(Clone, Copy)]
+enum Call {
+    /// Of a method that takes `this` as a thread.
+    OnThis(&'static str),
+    /// Of a method that takes what is returned and gives it back, changed.
+    OnResult(&'static str, &'static str),
+}
+
+const FIELDS: &str = "([Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;";
+const METHODS: &str = "([Ljava/lang/reflect/Method;)[Ljava/lang/reflect/Method;";
+const THREAD: &str = "java/lang/Thread";
+const VIRTUAL: &str = "java/lang/VirtualThread";
+const REFLECTION: &str = "jdk/internal/reflect/Reflection";
+const IN_CONTAINER: &str = "(Ljdk/internal/vm/ThreadContainer;)V";
+
+const HOOKS: [Hook; 8] = [
+    Hook::on_this(THREAD, "start", Some("()V"), At::Entry, "fork"),
+    Hook::on_this(THREAD, "start", Some(IN_CONTAINER), At::Entry, "fork"),
+    Hook::on_this(THREAD, "exit", Some("()V"), At::Entry, "exited"),
+    // `join()` is `join(0)`.
+    Hook::on_this(THREAD, "join", None, At::Return, "joined"),
+    Hook::on_this(VIRTUAL, "start", Some(IN_CONTAINER), At::Entry, "fork"),
+    // The body of a virtual thread, which returns after the uncaught exception handler.
+    Hook::on_this(VIRTUAL, "run", None, At::Return, "exited"),
+    Hook::on_result("filterFields", FIELDS),
+    Hook::on_result("filterMethods", METHODS),
+];
+
+impl Hook {
+    const fn on_this(
+        class: &'static str,
+        method: &'static str,
+        descriptor: Option<&'static str>,
+        at: At,
+        runtime: &'static str,
+    ) -> Self {
+        Self {
+            class,
+            method,
+            descriptor,
+            at,
+            call: Call::OnThis(runtime),
+        }
+    }
+
+    const fn on_result(method: &'static str, runtime: &'static str) -> Self {
+        Self {
+            class: REFLECTION,
+            method,
+            descriptor: None,
+            at: At::Return,
+            call: Call::OnResult("visible", runtime),
+        }
+    }
+
+    fn applies(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.class == class
+            && self.method == method
+            && self
+                .descriptor
+                .map_or(!descriptor.starts_with("()"), |wanted| wanted == descriptor)
+    }
+}
+
+/// Whether [`edit`] has something to do for a class, by its name with slashes.
+pub fn concerns(class: &str) -> bool {
+    HOOKS.iter().any(|hook| hook.class == class)
+}
+
+/// The changed class.
+pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
+    let mut editor = ClassEditor::new(ClassFile::parse(bytes)?);
+    let name = editor.class().name.to_string();
+    if name == THREAD {
+        let hidden = Access(Access::PRIVATE.0 | Access::TRANSIENT.0 | Access::SYNTHETIC.0);
+        // Not the name of shadow words, which are found by name in a superclass chain.
+        editor.add_field(hidden, "$untornContext", "Ljava/lang/Object;")?;
+    }
+    for index in 0..editor.class().methods.len() {
+        let member = &editor.class().methods[index];
+        let (method, descriptor) = (member.name.to_string(), member.descriptor.to_string());
+        let hooks: Vec<&Hook> = HOOKS
+            .iter()
+            .filter(|hook| hook.applies(&name, &method, &descriptor))
+            .collect();
+        if hooks.is_empty() {
+            continue;
+        }
+        let Some(mut body) = editor.method(index)? else {
+            continue;
+        };
+        for hook in hooks {
+            let (runtime, descriptor) = match hook.call {
+                Call::OnThis(runtime) => (runtime, "(Ljava/lang/Thread;)V"),
+                Call::OnResult(runtime, descriptor) => (runtime, descriptor),
+            };
+            let target = editor.pool.method_ref(RUNTIME, runtime, descriptor)?;
+            let places: Vec<Option<usize>> = match hook.at {
+                At::Entry => vec![None],
+                At::Return => (0..body.insns().len())
+                    .filter(|&i| is_return(&body.insns()[i]))
+                    .map(Some)
+                    .collect(),
+            };
+            for place in places {
+                let mut code = match place {
+                    None => body.at_entry(),
+                    Some(index) => body.before(index),
+                };
+                if matches!(hook.call, Call::OnThis(_)) {
+                    code.local(Op::Aload, 0);
+                }
+                code.invoke(Op::Invokestatic, target);
+            }
+        }
+        editor.put(body)?;
+    }
+    editor.finish()
+}
+
+fn is_return<L>(insn: &Insn<L>) -> bool {
+    matches!(
+        insn,
+        Insn::Plain(Op::Return | Op::Ireturn | Op::Areturn | Op::Lreturn)
+    )
+}

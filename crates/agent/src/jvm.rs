@@ -1,0 +1,224 @@
+//! The few JVM TI and JNI calls that the agent makes, over the raw function tables.
+//!
+//! The bindings' high-level layer owns the agent's life cycle and converts every class to owned buffers; the class hook here runs for every class of the program, so it borrows.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_void};
+use std::mem::size_of;
+use std::ptr;
+
+use jvmti_bindings::sys::jni::{
+    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jstring, jvalue,
+};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_ENABLE, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
+    jvmtiEventCallbacks, jvmtiInterface_1_,
+};
+
+/// Why something was not possible.
+#[derive(Debug, thiserror::Error)]
+pub enum JvmError {
+    #[error("this JVM offers no JVM TI")]
+    NoJvmti,
+    #[error("this JVM lacks the JVM TI function {0}")]
+    NoFunction(&'static str),
+    #[error("{what} failed with JVM TI error {code}")]
+    Jvmti { what: &'static str, code: u32 },
+    #[error("{0} could not be defined in the platform's java.lang")]
+    NotDefined(String),
+    #[error("{0} is missing in the runtime")]
+    NotFound(&'static str),
+}
+
+/// A JVM TI environment: valid from `Agent_OnLoad` to the end of the JVM.
+#[derive(Clone, Copy, Debug)]
+pub struct Jvmti(*mut jvmtiEnv);
+
+// SAFETY: a JVM TI environment may be used by any thread (JVM TI specification, "Environments").
+unsafe impl Send for Jvmti {}
+// SAFETY: as above.
+unsafe impl Sync for Jvmti {}
+
+impl Jvmti {
+    /// # Safety
+    /// `vm` is the pointer that the JVM gave to `Agent_OnLoad`.
+    pub unsafe fn of(vm: *mut JavaVM) -> Result<Self, JvmError> {
+        let mut env: *mut c_void = ptr::null_mut();
+        // SAFETY: `vm` is live, by this function's contract, and starts with its function table.
+        let status = unsafe { ((**vm).GetEnv)(vm, &raw mut env, JVMTI_VERSION_1_2) };
+        if status != JNI_OK || env.is_null() {
+            return Err(JvmError::NoJvmti);
+        }
+        Ok(Self(env.cast()))
+    }
+
+    /// # Safety
+    /// `env` is what a JVM TI callback received.
+    pub unsafe fn from_callback(env: *mut jvmtiEnv) -> Self {
+        Self(env)
+    }
+
+    fn functions(&self) -> &jvmtiInterface_1_ {
+        // SAFETY: an environment points to its function table, which lives as long as the JVM.
+        unsafe { &*(*self.0).functions }
+    }
+
+    pub fn add_capabilities(&self, wanted: &jvmtiCapabilities) -> Result<(), JvmError> {
+        let call =
+            (self.functions().AddCapabilities).ok_or(JvmError::NoFunction("AddCapabilities"))?;
+        // SAFETY: the environment is live and the argument a valid structure.
+        check("AddCapabilities", unsafe {
+            call(self.0, ptr::from_ref(wanted))
+        })
+    }
+
+    pub fn set_callbacks(&self, callbacks: &jvmtiEventCallbacks) -> Result<(), JvmError> {
+        let call = (self.functions().SetEventCallbacks)
+            .ok_or(JvmError::NoFunction("SetEventCallbacks"))?;
+        // SAFETY: as above; the JVM copies the structure.
+        check("SetEventCallbacks", unsafe {
+            call(
+                self.0,
+                ptr::from_ref(callbacks),
+                size_of::<jvmtiEventCallbacks>() as i32,
+            )
+        })
+    }
+
+    pub fn enable(&self, event: jvmtiEvent) -> Result<(), JvmError> {
+        let call = (self.functions().SetEventNotificationMode)
+            .ok_or(JvmError::NoFunction("SetEventNotificationMode"))?;
+        // SAFETY: as above; a null thread means all threads.
+        check("SetEventNotificationMode", unsafe {
+            call(self.0, JVMTI_ENABLE, event, ptr::null_mut())
+        })
+    }
+
+    /// A copy of some bytes in the JVM's own memory, which the JVM frees; `None` when it has none.
+    pub fn copy(&self, bytes: &[u8]) -> Option<*mut u8> {
+        let call = self.functions().Allocate?;
+        let mut memory: *mut u8 = ptr::null_mut();
+        // SAFETY: as above; on success `memory` points to so many fresh bytes.
+        unsafe {
+            let status = call(self.0, bytes.len() as i64, &raw mut memory);
+            check("Allocate", status).ok()?;
+            ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len());
+        }
+        Some(memory)
+    }
+}
+
+fn check(what: &'static str, status: jvmtiError) -> Result<(), JvmError> {
+    let code = status.raw() as u32;
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(JvmError::Jvmti { what, code })
+    }
+}
+
+/// The JNI environment of the running thread, for the time of one callback or native method.
+#[derive(Clone, Copy, Debug)]
+pub struct Jni(*mut JNIEnv);
+
+impl Jni {
+    /// # Safety
+    /// `env` is the environment of this thread, received from the JVM by the function that is running.
+    pub unsafe fn of(env: *mut JNIEnv) -> Option<Self> {
+        (!env.is_null()).then_some(Self(env))
+    }
+
+    fn functions(&self) -> &JNINativeInterface_ {
+        // SAFETY: an environment points to its function table, which lives as long as the JVM.
+        unsafe { &**self.0 }
+    }
+
+    /// Defines a class into the boot loader.
+    pub fn define(&self, name: &CStr, bytes: &[u8]) -> Result<jclass, JvmError> {
+        // SAFETY: name and bytes are valid for the call; a null loader means the boot loader.
+        let class = unsafe {
+            (self.functions().DefineClass)(
+                self.0,
+                name.as_ptr(),
+                ptr::null_mut(),
+                bytes.as_ptr().cast(),
+                bytes.len() as i32,
+            )
+        };
+        if self.clear_exception() || class.is_null() {
+            return Err(JvmError::NotDefined(name.to_string_lossy().into_owned()));
+        }
+        Ok(class)
+    }
+
+    pub fn find(&self, name: &CStr) -> Option<jclass> {
+        // SAFETY: the name is valid for the call.
+        let class = unsafe { (self.functions().FindClass)(self.0, name.as_ptr()) };
+        (!self.clear_exception() && !class.is_null()).then_some(class)
+    }
+
+    /// Calls a static method `(J)V`.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub unsafe fn call_static(
+        &self,
+        class: jclass,
+        name: &'static CStr,
+        argument: i64,
+    ) -> Result<(), JvmError> {
+        let f = self.functions();
+        // SAFETY: the class is live by contract, names are C strings, and the argument fits the signature.
+        unsafe {
+            let method: jmethodID =
+                (f.GetStaticMethodID)(self.0, class, name.as_ptr(), c"(J)V".as_ptr());
+            if self.clear_exception() || method.is_null() {
+                return Err(JvmError::NotFound("the runtime's entry point"));
+            }
+            let arguments = [jvalue { j: argument }];
+            (f.CallStaticVoidMethodA)(self.0, class, method, arguments.as_ptr());
+        }
+        self.clear_exception();
+        Ok(())
+    }
+
+    /// The text of a Java string.
+    ///
+    /// # Safety
+    /// `string` is null or a live reference to a string.
+    pub unsafe fn text(&self, string: jstring) -> String {
+        if string.is_null() {
+            return String::new();
+        }
+        let f = self.functions();
+        // SAFETY: the reference is live by contract; the buffer has room for the length that is asked for.
+        let units = unsafe {
+            let length = (f.GetStringLength)(self.0, string);
+            let mut units = vec![0u16; length.max(0) as usize];
+            (f.GetStringRegion)(self.0, string, 0, length, units.as_mut_ptr());
+            units
+        };
+        self.clear_exception();
+        String::from_utf16_lossy(&units)
+    }
+
+    /// A new Java string; null when memory is short.
+    pub fn string(&self, text: &str) -> jstring {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        // SAFETY: the buffer is valid for the call.
+        unsafe { (self.functions().NewString)(self.0, units.as_ptr(), units.len() as i32) }
+    }
+
+    /// Takes a pending exception away; whether there was one.
+    fn clear_exception(&self) -> bool {
+        let f = self.functions();
+        // SAFETY: both may be called at any time.
+        unsafe {
+            let pending = (f.ExceptionCheck)(self.0) != 0;
+            if pending {
+                (f.ExceptionClear)(self.0);
+            }
+            pending
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Native methods of the Java runtime: rare things only, none of them per event.
+//!
+//! The JVM finds them by their names; registering them would make it warn on standard output.
+#![allow(unsafe_code)]
+#![allow(non_snake_case)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jstring};
+use untorn_channel::Declaration;
+
+use crate::Agent;
+use crate::jvm::Jni;
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_nap(_: *mut JNIEnv, _: jclass) {
+    std::thread::sleep(Duration::from_micros(50));
+}
+
+/// Declares something that has a name.
+fn declare(env: *mut JNIEnv, name: jstring, make: impl FnOnce(String) -> Declaration) {
+    catch_unwind(AssertUnwindSafe(|| {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: the JVM calls a native method with the thread's environment and live references.
+        let name = unsafe { Jni::of(env).map(|jni| jni.text(name)) };
+        agent.registry.declare(&make(name.unwrap_or_default()));
+    }))
+    .ok();
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_nameThread(
+    env: *mut JNIEnv,
+    _: jclass,
+    id: jint,
+    name: jstring,
+) {
+    declare(env, name, |name| Declaration::Thread {
+        id: id as u32,
+        name,
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_nameClass(
+    env: *mut JNIEnv,
+    _: jclass,
+    id: jint,
+    name: jstring,
+) {
+    declare(env, name, |name| Declaration::RuntimeClass {
+        id: id as u32,
+        name,
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_nameKey(
+    env: *mut JNIEnv,
+    _: jclass,
+    id: jlong,
+    text: jstring,
+) {
+    declare(env, text, |text| Declaration::Key {
+        id: id as u64,
+        text,
+    });
+}
+
+/// A part of a site's field as a Java string; null if the site is none of a field.
+fn of_site(env: *mut JNIEnv, site: jint, part: fn((String, String)) -> String) -> jstring {
+    catch_unwind(AssertUnwindSafe(|| {
+        let field = Agent::get()?.registry.site_field(site as u32)?;
+        // SAFETY: the JVM calls a native method with the thread's environment.
+        let jni = unsafe { Jni::of(env) }?;
+        Some(jni.string(&part(field)))
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(std::ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_siteClass(
+    env: *mut JNIEnv,
+    _: jclass,
+    site: jint,
+) -> jstring {
+    of_site(env, site, |(class, _)| class)
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_siteField(
+    env: *mut JNIEnv,
+    _: jclass,
+    site: jint,
+) -> jstring {
+    of_site(env, site, |(_, field)| field)
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_sameField(
+    _: *mut JNIEnv,
+    _: jclass,
+    field: jint,
+) -> jint {
+    catch_unwind(|| Agent::get().map(|agent| agent.registry.same_field(field as u32) as jint))
+        .ok()
+        .flatten()
+        .unwrap_or(field)
+}

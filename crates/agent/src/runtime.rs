@@ -1,0 +1,43 @@
+//! The Java runtime: its classes, and when they come into the JVM.
+//!
+//! `java.lang.Thread` calls the runtime when the very first thread is started, before any event in which an agent may normally call JNI.
+//! So the classes are defined in the class hook of a class that is loaded just before that.
+#![allow(unsafe_code)]
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::jvm::{Jni, JvmError};
+
+/// Class names and class files.
+static CLASSES: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/java/classes.rs"));
+
+const ENTRY: &CStr = c"java/lang/UntornRuntime";
+
+static DEFINED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a class, by its name with slashes, is one of the runtime's.
+pub fn is_ours(class: &str) -> bool {
+    class.starts_with("java/lang/Untorn")
+}
+
+/// Defines the classes, once.
+pub fn define(jni: &Jni) -> Result<(), JvmError> {
+    if DEFINED.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
+    for (name, bytes) in CLASSES {
+        jni.define(name, bytes)?;
+    }
+    Ok(())
+}
+
+/// Hands the classes the shared memory: from here on events are recorded.
+pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
+    define(jni)?;
+    let class = jni
+        .find(ENTRY)
+        .ok_or(JvmError::NotFound("java.lang.UntornRuntime"))?;
+    // SAFETY: the class was just found.
+    unsafe { jni.call_static(class, c"boot", memory as i64) }
+}

@@ -1,0 +1,161 @@
+package java.lang;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Stands in for the runtime in tests: writes down which entry points were called, with which sites.
+ * It is on in the first thread that comes here after the property {@code untorn.record} was set, and prints what it has at the end.
+ */
+public final class UntornRuntime {
+    private static List<String> events;
+    private static Thread recorded;
+
+    private UntornRuntime() {}
+
+    public static UntornThread context() {
+        if (events == null && System.getProperty("untorn.record") != null) {
+            events = new ArrayList<>();
+            recorded = Thread.currentThread();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                for (String event : events) System.err.println(event);
+            }));
+        }
+        UntornThread c = UntornThread.CURRENT.get();
+        if (c == null) UntornThread.CURRENT.set(c = new UntornThread());
+        return c;
+    }
+
+    private static void event(String text) {
+        if (events != null && Thread.currentThread() == recorded) events.add(text);
+    }
+
+    private static String name(Object o) {
+        return o == null ? "null" : o instanceof String ? (String) o : o instanceof Class
+            ? ((Class<?>) o).getName() : o.getClass().getSimpleName();
+    }
+
+    private static void take(UntornThread c) {
+        if (++c.held > 1) event("error: two words held");
+    }
+
+    private static void free(UntornThread c, int site) {
+        if (c.held == 0) event("error: no word held");
+        else c.held--;
+        event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
+    }
+
+    public static void lock(Object o, int site, UntornThread c) {
+        if (o != null) take(c);
+    }
+
+    public static void unlock(Object o, int site, UntornThread c) {
+        if (o != null) free(c, site);
+    }
+
+    public static void abandon(Object o, UntornThread c) {
+        if (o != null) abandonStatic(0, c);
+    }
+
+    public static void lockStatic(int field, int site, UntornThread c) {
+        take(c);
+    }
+
+    public static void unlockStatic(int field, int site, UntornThread c) {
+        free(c, site);
+    }
+
+    public static void abandonStatic(int field, UntornThread c) {
+        event(c.held > 0 ? "abandoned" : "nothing to abandon");
+        c.held = 0;
+    }
+
+    public static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (array != null && index >= 0 && index < java.lang.reflect.Array.getLength(array)) take(c);
+    }
+
+    public static void unlockArray(Object array, int index, int site, UntornThread c) {
+        event("element " + index);
+        free(c, site);
+    }
+
+    public static void entering(Object lock) {}
+
+    public static void acquired(Object lock, int site, UntornThread c) {
+        event("acquired " + name(lock) + (Thread.holdsLock(lock) ? "" : " error: not held"));
+    }
+
+    public static void releasing(Object lock, int site, UntornThread c) {
+        event("releasing " + name(lock) + (Thread.holdsLock(lock) ? "" : " error: not held"));
+    }
+
+    public static void waiting(Object lock, int site, UntornThread c) {
+        if (lock == null || !Thread.holdsLock(lock) && !(lock instanceof java.util.concurrent.locks.Condition)) return;
+        c.waits = true;
+        event("waiting " + name(lock));
+    }
+
+    public static void woken(Object lock, int site, UntornThread c) {
+        if (c.waits) event("woken " + name(lock));
+        c.waits = false;
+    }
+
+    public static void notifying(Object lock, int site, UntornThread c) {
+        event("notifying " + name(lock));
+    }
+
+    public static void begin(int region, UntornThread c) {
+        event("begin " + region);
+    }
+
+    public static void end(int region, UntornThread c) {
+        event("end " + region);
+    }
+
+    public static void enter(int method, UntornThread c) {
+        event("enter " + method);
+    }
+
+    public static void exit(int method, UntornThread c) {
+        event("exit " + method);
+    }
+
+    public static void lockAcquired(Object lock, int mode, int site, UntornThread c) {
+        event("locked " + name(lock) + (mode == 1 ? " shared" : ""));
+    }
+
+    public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
+        event("unlocking " + name(lock) + (mode == 1 ? " shared" : ""));
+    }
+
+    public static void belongs(Object part, Object lock, int mode, UntornThread c) {
+        event("belongs " + name(part) + " " + name(lock) + (mode == 1 ? " shared" : ""));
+    }
+
+    public static void signal(Object synchronizer, int site, UntornThread c) {
+        event("signal " + name(synchronizer));
+    }
+
+    public static void await(Object synchronizer, int site, UntornThread c) {
+        event("await " + name(synchronizer));
+    }
+
+    public static void callBegin(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (receiver == null) return;
+        if (mode == 0) take(c);
+        event("call " + name(receiver));
+    }
+
+    public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (receiver == null) return;
+        event((mode == 0 ? "step " : "interval ") + name(receiver) + "[" + (key == null ? "" : key) + "]");
+        if (mode == 0) free(c, site);
+        else event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
+    }
+
+    public static void callThrew(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (receiver == null) return;
+        event("threw " + name(receiver));
+        if (mode == 0) c.held = 0;
+    }
+}

@@ -1,0 +1,10 @@
+//! The rewriter on real JVMs.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod behaviour;
+mod corpus;
+mod events;
+mod jit;
+mod model;
+mod support;
+mod watched;

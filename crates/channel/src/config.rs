@@ -1,0 +1,44 @@
+//! What the reader asks of the agent.
+
+use serde::{Deserialize, Serialize};
+
+/// Sent as JSON when an agent connects, or built from the agent's own options when it is used by hand.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Class patterns; none means every class outside the platform.
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    /// Array elements are locations too.
+    pub arrays: bool,
+    /// Entry and exit of every instrumented method.
+    pub stacks: bool,
+    /// What the JVMs that the program starts find in JAVA_TOOL_OPTIONS, so that they are watched too.
+    pub children: Option<String>,
+    /// Sites of a program that calls the runtime itself, instead of being rewritten; their ids count from 0.
+    pub sites: Vec<HandSite>,
+    /// The specification of what ought to be atomic, in its TOML form.
+    pub spec: Option<String>,
+}
+
+/// A site that somebody wrote by hand, as in tests of the runtime.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HandSite {
+    /// With dots.
+    pub class: String,
+    /// The field, or what the location is called.
+    pub field: String,
+    pub access: HandAccess,
+    pub writes: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HandAccess {
+    Field,
+    Static,
+    Element,
+    Content,
+    /// A lock operation.
+    None,
+}

@@ -1,0 +1,294 @@
+//! Records: what a thread did, in 8 bytes, never zero.
+//!
+//! | bits | access | others |
+//! |---|---|---|
+//! | 63 | 1 | 0 |
+//! | 62..58 | site (25 bits, 62..38) | operation |
+//! | 57..0 | object (38 bits, 37..0) | operands |
+//!
+//! The Java runtime writes them; a test compares its constants with these.
+//! The *position* of a thread is the number of records it has written, prefixes and edges included.
+
+pub const OBJECT_BITS: u32 = 38;
+pub const SITE_BITS: u32 = 25;
+pub const THREAD_BITS: u32 = 22;
+pub const POSITION_BITS: u32 = 36;
+pub const LOCK_BITS: u32 = 33;
+/// Classes that the runtime names, in [`Record::NewObject`]; 0 when the id does not fit.
+pub const CLASS_BITS: u32 = 20;
+pub const OP_SHIFT: u32 = 58;
+
+const ACCESS: u64 = 1 << 63;
+
+const fn low(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+/// What a lock record does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum LockOp {
+    Acquire = 2,
+    Release = 3,
+    AcquireShared = 4,
+    ReleaseShared = 5,
+    Wait = 6,
+    Wake = 7,
+    Notify = 8,
+    Signal = 9,
+    Await = 10,
+}
+
+impl LockOp {
+    pub const ALL: [Self; 9] = [
+        Self::Acquire,
+        Self::Release,
+        Self::AcquireShared,
+        Self::ReleaseShared,
+        Self::Wait,
+        Self::Wake,
+        Self::Notify,
+        Self::Signal,
+        Self::Await,
+    ];
+}
+
+const EDGE: u64 = 1;
+const FORK: u64 = 11;
+const JOIN: u64 = 12;
+const BEGIN: u64 = 13;
+const END: u64 = 14;
+const ENTER: u64 = 15;
+const EXIT: u64 = 16;
+const ELEMENT: u64 = 17;
+const KEY: u64 = 18;
+const APPROXIMATE: u64 = 19;
+const NEW_LOCK: u64 = 20;
+const NEW_CLASS_LOCK: u64 = 21;
+const NEW_OBJECT: u64 = 22;
+
+/// The names of the operations in the Java runtime, with their numbers.
+pub const OPERATIONS: [(&str, u64); 22] = [
+    ("EDGE", EDGE),
+    ("ACQUIRE", LockOp::Acquire as u64),
+    ("RELEASE", LockOp::Release as u64),
+    ("ACQUIRE_SHARED", LockOp::AcquireShared as u64),
+    ("RELEASE_SHARED", LockOp::ReleaseShared as u64),
+    ("WAIT", LockOp::Wait as u64),
+    ("WAKE", LockOp::Wake as u64),
+    ("NOTIFY", LockOp::Notify as u64),
+    ("SIGNAL", LockOp::Signal as u64),
+    ("AWAIT", LockOp::Await as u64),
+    ("FORK", FORK),
+    ("JOIN", JOIN),
+    ("BEGIN", BEGIN),
+    ("END", END),
+    ("ENTER", ENTER),
+    ("EXIT", EXIT),
+    ("ELEMENT", ELEMENT),
+    ("KEY", KEY),
+    ("APPROXIMATE", APPROXIMATE),
+    ("NEW_LOCK", NEW_LOCK),
+    ("NEW_CLASS_LOCK", NEW_CLASS_LOCK),
+    ("NEW_OBJECT", NEW_OBJECT),
+];
+
+/// A record, taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Record {
+    /// A read, write or update; which one, and of what, the site tells.
+    Access {
+        site: u32,
+        object: u64,
+    },
+    /// Everything that thread wrote before that position precedes what follows here.
+    Edge {
+        thread: u32,
+        position: u64,
+    },
+    Lock {
+        op: LockOp,
+        site: u32,
+        lock: u64,
+    },
+    Fork {
+        thread: u32,
+    },
+    Join {
+        thread: u32,
+    },
+    Begin {
+        region: u32,
+    },
+    End {
+        region: u32,
+    },
+    Enter {
+        method: u32,
+    },
+    Exit {
+        method: u32,
+    },
+    /// The next access is to this array element.
+    Element {
+        index: u32,
+    },
+    /// The next access is to what the collection holds under this key.
+    Key {
+        key: u64,
+    },
+    /// The next access overlapped another, so its place in the order is a guess.
+    Approximate,
+    /// A lock is used for the first time; its class is one that the runtime named.
+    NewLock {
+        lock: u64,
+        class: u32,
+    },
+    /// The same for a class object: the class is itself.
+    NewClassLock {
+        lock: u64,
+        class: u32,
+    },
+    /// An array or collection is accessed for the first time.
+    NewObject {
+        object: u64,
+        class: u32,
+    },
+}
+
+impl Record {
+    /// The record's 8 bytes; operands that are too wide lose their upper bits.
+    pub const fn encode(self) -> u64 {
+        const fn op(op: u64, payload: u64) -> u64 {
+            op << OP_SHIFT | payload & low(OP_SHIFT)
+        }
+        const fn pair(high: u32, high_bits: u32, value: u64, value_bits: u32) -> u64 {
+            (high as u64 & low(high_bits)) << value_bits | value & low(value_bits)
+        }
+        match self {
+            Self::Access { site, object } => ACCESS | pair(site, SITE_BITS, object, OBJECT_BITS),
+            Self::Edge { thread, position } => {
+                op(EDGE, pair(thread, THREAD_BITS, position, POSITION_BITS))
+            }
+            Self::Lock { op: o, site, lock } => {
+                op(o as u64, pair(site, SITE_BITS, lock, LOCK_BITS))
+            }
+            Self::Fork { thread } => op(FORK, thread as u64),
+            Self::Join { thread } => op(JOIN, thread as u64),
+            Self::Begin { region } => op(BEGIN, region as u64),
+            Self::End { region } => op(END, region as u64),
+            Self::Enter { method } => op(ENTER, method as u64),
+            Self::Exit { method } => op(EXIT, method as u64),
+            Self::Element { index } => op(ELEMENT, index as u64),
+            Self::Key { key } => op(KEY, key),
+            Self::Approximate => op(APPROXIMATE, 1),
+            Self::NewLock { lock, class } => op(NEW_LOCK, pair(class, SITE_BITS, lock, LOCK_BITS)),
+            Self::NewClassLock { lock, class } => {
+                op(NEW_CLASS_LOCK, pair(class, SITE_BITS, lock, LOCK_BITS))
+            }
+            Self::NewObject { object, class } => {
+                op(NEW_OBJECT, pair(class, CLASS_BITS, object, OBJECT_BITS))
+            }
+        }
+    }
+
+    /// Takes 8 bytes apart; `None` for what no runtime writes.
+    #[inline]
+    pub const fn decode(bits: u64) -> Option<Self> {
+        if bits & ACCESS != 0 {
+            return Some(Self::Access {
+                site: (bits >> OBJECT_BITS & low(SITE_BITS)) as u32,
+                object: bits & low(OBJECT_BITS),
+            });
+        }
+        let payload = bits & low(OP_SHIFT);
+        let site = (payload >> LOCK_BITS) as u32;
+        let lock = payload & low(LOCK_BITS);
+        let small = payload as u32;
+        Some(match bits >> OP_SHIFT {
+            EDGE => Self::Edge {
+                thread: (payload >> POSITION_BITS) as u32,
+                position: payload & low(POSITION_BITS),
+            },
+            number @ 2..=10 => Self::Lock {
+                op: LockOp::ALL[number as usize - 2],
+                site,
+                lock,
+            },
+            FORK => Self::Fork { thread: small },
+            JOIN => Self::Join { thread: small },
+            BEGIN => Self::Begin { region: small },
+            END => Self::End { region: small },
+            ENTER => Self::Enter { method: small },
+            EXIT => Self::Exit { method: small },
+            ELEMENT => Self::Element { index: small },
+            KEY => Self::Key { key: payload },
+            APPROXIMATE => Self::Approximate,
+            NEW_LOCK => Self::NewLock { lock, class: site },
+            NEW_CLASS_LOCK => Self::NewClassLock { lock, class: site },
+            NEW_OBJECT => Self::NewObject {
+                object: payload & low(OBJECT_BITS),
+                class: (payload >> OBJECT_BITS) as u32,
+            },
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn record() -> impl Strategy<Value = Record> {
+        let site = 0u32..1 << SITE_BITS;
+        let object = 0u64..1 << OBJECT_BITS;
+        let thread = 0u32..1 << THREAD_BITS;
+        let lock = 0u64..1 << LOCK_BITS;
+        prop_oneof![
+            (site.clone(), object.clone())
+                .prop_map(|(site, object)| Record::Access { site, object }),
+            (thread.clone(), 0u64..1 << POSITION_BITS)
+                .prop_map(|(thread, position)| Record::Edge { thread, position }),
+            (0usize..9, site.clone(), lock.clone()).prop_map(|(op, site, lock)| Record::Lock {
+                op: LockOp::ALL[op],
+                site,
+                lock
+            }),
+            thread.clone().prop_map(|thread| Record::Fork { thread }),
+            thread.prop_map(|thread| Record::Join { thread }),
+            any::<u32>().prop_map(|region| Record::Begin { region }),
+            any::<u32>().prop_map(|region| Record::End { region }),
+            any::<u32>().prop_map(|method| Record::Enter { method }),
+            any::<u32>().prop_map(|method| Record::Exit { method }),
+            any::<u32>().prop_map(|index| Record::Element { index }),
+            (1u64..1 << OP_SHIFT).prop_map(|key| Record::Key { key }),
+            Just(Record::Approximate),
+            (lock.clone(), site.clone()).prop_map(|(lock, class)| Record::NewLock { lock, class }),
+            (lock, site).prop_map(|(lock, class)| Record::NewClassLock { lock, class }),
+            (object, 0u32..1 << CLASS_BITS)
+                .prop_map(|(object, class)| Record::NewObject { object, class }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_record_survives_its_bytes_and_none_is_zero(record in record()) {
+            let bits = record.encode();
+            prop_assert_ne!(bits, 0);
+            prop_assert_eq!(Record::decode(bits), Some(record));
+        }
+
+        #[test]
+        fn whatever_is_read_back_reads_the_same_again(bits in any::<u64>()) {
+            if let Some(record) = Record::decode(bits) {
+                prop_assert_eq!(Record::decode(record.encode()), Some(record));
+            }
+        }
+    }
+
+    #[test]
+    fn zero_is_no_record() {
+        assert_eq!(Record::decode(0), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! The two ends of the socket understand each other, and notice when the other is gone.
+
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use untorn_channel::protocol::{AgentEnd, Message, ReaderEnd};
+use untorn_channel::{Config, Declaration, SharedMemory, layout, pool};
+
+#[test]
+fn memory_and_declarations_arrive() {
+    let (agent, reader) = UnixStream::pair().unwrap();
+    let config = Config {
+        include: vec!["bank.**".to_owned()],
+        arrays: true,
+        ..Config::default()
+    };
+    let wanted = config.clone();
+    let agent = thread::spawn(move || {
+        let (mut end, config, memory) = AgentEnd::greet(agent, "Bank").unwrap();
+        assert_eq!(config, wanted);
+        assert_eq!(pool::take(&memory), Some(0));
+        memory.set_state(layout::STOPPED);
+        let mut bytes = Vec::new();
+        Declaration::Thread {
+            id: 1,
+            name: "main".to_owned(),
+        }
+        .encode(&mut bytes);
+        end.declare(&bytes).unwrap();
+        end.goodbye(&[("classes".to_owned(), 3)].into()).unwrap();
+    });
+    let (mut end, hello) = ReaderEnd::meet(reader).unwrap();
+    assert_eq!(hello.program, "Bank");
+    let memory = SharedMemory::create(4).unwrap();
+    pool::grow(&memory, 0, 1).unwrap();
+    end.welcome(&config, &memory).unwrap();
+    let Some(Message::Declare(all)) = end.listen().unwrap() else {
+        panic!("no declarations");
+    };
+    assert_eq!(all.len(), 1);
+    let Some(Message::Goodbye(counts)) = end.listen().unwrap() else {
+        panic!("no goodbye");
+    };
+    assert_eq!(counts["classes"], 3);
+    assert_eq!(end.listen().unwrap(), None);
+    agent.join().unwrap();
+    // What the agent did to its mapping, it did to ours.
+    assert_eq!(memory.state(), layout::STOPPED);
+    assert_eq!(pool::take(&memory), None);
+}
+
+#[test]
+fn an_agent_hears_that_the_reader_is_gone() {
+    let (agent, reader) = UnixStream::pair().unwrap();
+    let waiting = thread::spawn(move || {
+        let (end, _, _) = AgentEnd::greet(agent, "").unwrap();
+        end.watch().unwrap().wait();
+    });
+    let (mut end, _) = ReaderEnd::meet(reader).unwrap();
+    end.welcome(&Config::default(), &SharedMemory::create(1).unwrap())
+        .unwrap();
+    drop(end);
+    waiting.join().unwrap();
+}
+
+#[test]
+fn a_stranger_is_an_error_and_not_a_panic() {
+    let (mut agent, reader) = UnixStream::pair().unwrap();
+    std::io::Write::write_all(&mut agent, b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    drop(agent);
+    assert!(ReaderEnd::meet(reader).is_err());
+}

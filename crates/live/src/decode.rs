@@ -1,0 +1,155 @@
+//! From records to events.
+
+use untorn_channel::Record;
+use untorn_channel::declare::AccessKind;
+use untorn_channel::record::LockOp;
+use untorn_model::{AccessFlags, Event, LockKind, LockMode, Op, Part, SiteId};
+
+use crate::names::{Names, SiteTarget};
+
+/// What the prefixes before an access said.
+#[derive(Clone, Copy, Default, Debug)]
+struct Prefix {
+    element: Option<u32>,
+    key: Option<u64>,
+    approximate: bool,
+}
+
+/// The prefixes of every thread.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    prefixes: Vec<Prefix>,
+}
+
+/// What a record needs that has not been declared yet.
+pub fn is_known(names: &Names, thread: u32, record: Record) -> bool {
+    names.knows_thread(thread)
+        && match record {
+            Record::Access { site, .. } | Record::Lock { site, .. } => names.knows_site(site),
+            Record::Fork { thread } | Record::Join { thread } => names.knows_thread(thread),
+            Record::Begin { region } | Record::End { region } => names.region_of(region).is_some(),
+            Record::Enter { method } | Record::Exit { method } => names.method_of(method).is_some(),
+            Record::Key { key } => names.knows_key(key),
+            Record::NewLock { class, .. }
+            | Record::NewClassLock { class, .. }
+            | Record::NewObject { class, .. } => names.knows_runtime_class(class),
+            Record::Edge { .. } | Record::Element { .. } | Record::Approximate => true,
+        }
+}
+
+/// What became of a record.
+pub enum Decoded {
+    Event(Event),
+    /// It told something about what follows.
+    Nothing,
+    /// It names what nobody declared, or there are no ids left.
+    Lost,
+}
+
+impl Decoder {
+    /// The event of a record.
+    pub fn decode(&mut self, names: &mut Names, thread: u32, record: Record) -> Decoded {
+        match record {
+            Record::Element { index } => self.prefix(thread).element = Some(index),
+            Record::Key { key } => self.prefix(thread).key = Some(key),
+            Record::Approximate => self.prefix(thread).approximate = true,
+            Record::NewLock { lock, class } => names.new_lock(lock, class, false),
+            Record::NewClassLock { lock, class } => names.new_lock(lock, class, true),
+            Record::NewObject { object, class } => {
+                if names.new_object(object, class).is_none() {
+                    return Decoded::Lost;
+                }
+            }
+            Record::Edge { .. } => {}
+            _ => {
+                return match self.event(names, thread, record) {
+                    Some(event) => Decoded::Event(event),
+                    None => Decoded::Lost,
+                };
+            }
+        }
+        Decoded::Nothing
+    }
+
+    fn prefix(&mut self, thread: u32) -> &mut Prefix {
+        let index = thread as usize;
+        if self.prefixes.len() <= index {
+            self.prefixes.resize(index + 1, Prefix::default());
+        }
+        &mut self.prefixes[index]
+    }
+
+    fn event(&mut self, names: &mut Names, thread: u32, record: Record) -> Option<Event> {
+        let (site, op) = match record {
+            Record::Access { site, object } => {
+                let prefix = std::mem::take(self.prefix(thread));
+                access(names, site, object, prefix)?
+            }
+            Record::Lock { op, site, lock } => (names.site(site)?.0, lock_op(names, op, lock)?),
+            Record::Fork { thread } => (SiteId::UNKNOWN, Op::Fork(names.thread(thread)?)),
+            Record::Join { thread } => (SiteId::UNKNOWN, Op::Join(names.thread(thread)?)),
+            Record::Begin { region } => {
+                let region = names.region_of(region)?;
+                (names.tables.regions[region].site, Op::Begin(region))
+            }
+            Record::End { region } => {
+                let region = names.region_of(region)?;
+                (names.tables.regions[region].site, Op::End(region))
+            }
+            Record::Enter { method } => (SiteId::UNKNOWN, Op::Enter(names.method_of(method)?)),
+            Record::Exit { method } => (SiteId::UNKNOWN, Op::Exit(names.method_of(method)?)),
+            _ => return None,
+        };
+        let thread = names.thread(thread)?;
+        Some(Event { thread, site, op })
+    }
+}
+
+fn access(names: &mut Names, site: u32, object: u64, prefix: Prefix) -> Option<(SiteId, Op)> {
+    let (place, access) = names.site(site)?;
+    let access = access?;
+    // The runtime's way to say that it had no id left.
+    let nameless = object == 0 && !matches!(access.target, SiteTarget::Static(_));
+    if nameless {
+        return None;
+    }
+    let var = match access.target {
+        SiteTarget::Field(field, class) => names.field_var(object, field, class)?,
+        SiteTarget::Static(var) => var,
+        SiteTarget::Element => names.part_var(object, Part::Element(prefix.element?))?,
+        SiteTarget::Content => {
+            let part = names.key_part(prefix.key);
+            names.part_var(object, part)?
+        }
+    };
+    let mut flags = access.flags;
+    if prefix.approximate {
+        flags = flags.with(AccessFlags::APPROXIMATE);
+    }
+    let op = match access.kind {
+        AccessKind::Read => Op::Read(flags, var),
+        AccessKind::Write => Op::Write(flags, var),
+        AccessKind::Update => Op::Update(flags, var),
+    };
+    Some((place, op))
+}
+
+fn lock_op(names: &mut Names, op: LockOp, lock: u64) -> Option<Op> {
+    let kind = match op {
+        LockOp::Signal | LockOp::Await => LockKind::Synchronizer,
+        LockOp::AcquireShared | LockOp::ReleaseShared => LockKind::Explicit,
+        _ => LockKind::Monitor,
+    };
+    let lock = names.lock(lock, kind)?;
+    Some(match op {
+        LockOp::Acquire => Op::Acquire(LockMode::Exclusive, lock),
+        LockOp::Release => Op::Release(LockMode::Exclusive, lock),
+        LockOp::AcquireShared => Op::Acquire(LockMode::Shared, lock),
+        LockOp::ReleaseShared => Op::Release(LockMode::Shared, lock),
+        LockOp::Wait => Op::Wait(lock),
+        LockOp::Wake => Op::Wake(lock),
+        LockOp::Notify => Op::Notify(lock),
+        LockOp::Signal => Op::Signal(lock),
+        LockOp::Await => Op::Await(lock),
+    })
+}

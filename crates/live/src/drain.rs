@@ -1,0 +1,181 @@
+//! Takes records out of the shared memory.
+//!
+//! Segments of a thread are read in the order of their sequence numbers, each up to its first empty place; full ones are emptied and freed at once.
+//! Whatever the program does, a pass over the directory ends, so freeing never waits for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use untorn_channel::{SharedMemory, layout, pool, record};
+
+/// Some records of one thread, in order.
+#[derive(Debug)]
+pub struct Chunk {
+    pub thread: u32,
+    pub records: Vec<u64>,
+}
+
+/// Memory that the log may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Segments that are there from the start.
+    pub initial: u32,
+    /// How many there may be while threads are merely fast.
+    pub busy: u32,
+    /// How many there may be because every living thread pins one.
+    pub most: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            initial: 512,
+            busy: 8192,
+            most: 65536,
+        }
+    }
+}
+
+/// What a finished drain can tell.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Drained {
+    pub records: u64,
+    pub segments: u64,
+    /// How often a thread of the program found no free segment.
+    pub waits: u64,
+    /// Recording was stopped since threads pinned all the memory there may be.
+    pub exhausted: bool,
+}
+
+pub struct Drain {
+    memory: Arc<SharedMemory>,
+    limits: Limits,
+    /// Segments in use so far.
+    backed: u32,
+    /// The next sequence number of each thread.
+    next: Vec<u64>,
+    /// How far each segment has been read.
+    read_to: Vec<usize>,
+    done: Drained,
+}
+
+impl Drain {
+    /// Makes the first segments available.
+    pub fn new(memory: Arc<SharedMemory>, limits: Limits) -> Result<Self, untorn_channel::Error> {
+        let initial = limits.initial.min(memory.segments());
+        pool::grow(&memory, 0, initial).map_err(|source| untorn_channel::Error::Memory {
+            megabytes: (initial as u64 * layout::SEGMENT_BYTES as u64) >> 20,
+            source,
+        })?;
+        Ok(Self {
+            limits,
+            backed: initial,
+            next: Vec::new(),
+            read_to: vec![0; memory.segments() as usize],
+            done: Drained::default(),
+            memory,
+        })
+    }
+
+    /// Sends on what is written, until the writer is gone and all is sent, or nobody wants it any more.
+    pub fn run(mut self, writer_gone: &AtomicBool, to: &Sender<Chunk>) -> Drained {
+        const SHORTEST: Duration = Duration::from_micros(100);
+        const LONGEST: Duration = Duration::from_millis(5);
+        let mut nap = SHORTEST;
+        let mut last_progress = Instant::now();
+        loop {
+            let last = writer_gone.load(Ordering::Acquire);
+            let Ok(progress) = self.pass(to) else {
+                // Nobody listens: the program goes on unwatched.
+                self.memory.set_state(layout::STOPPED);
+                break;
+            };
+            if progress {
+                nap = SHORTEST;
+                last_progress = Instant::now();
+            } else if last {
+                break;
+            } else {
+                std::thread::sleep(nap);
+                nap = (nap * 2).min(LONGEST);
+            }
+            self.provide(last_progress);
+        }
+        self.done.waits = pool::waits(&self.memory);
+        self.done
+    }
+
+    /// Looks at every segment once; whether anything was there.
+    fn pass(&mut self, to: &Sender<Chunk>) -> Result<bool, Gone> {
+        let mut progress = false;
+        for segment in 0..self.backed {
+            let entry = pool::entry(&self.memory, segment);
+            if entry.state == layout::FREE || entry.thread >> record::THREAD_BITS != 0 {
+                continue;
+            }
+            let thread = entry.thread as usize;
+            if self.next.len() <= thread {
+                self.next.resize(thread + 1, 0);
+            }
+            if entry.sequence != self.next[thread] {
+                continue;
+            }
+            let from = self.read_to[segment as usize];
+            let mut records = Vec::new();
+            let end = pool::read(&self.memory, segment, from, &mut records);
+            self.read_to[segment as usize] = end;
+            if entry.state == layout::FULL {
+                self.next[thread] += 1;
+                self.read_to[segment as usize] = 0;
+                self.done.segments += 1;
+                pool::recycle(&self.memory, segment, end);
+                progress = true;
+            }
+            if !records.is_empty() {
+                progress = true;
+                self.done.records += records.len() as u64;
+                let chunk = Chunk {
+                    thread: entry.thread,
+                    records,
+                };
+                to.send(chunk).map_err(|_| Gone)?;
+            }
+        }
+        Ok(progress)
+    }
+
+    /// Adds segments when there are none left: a few for speed, more if living threads pin them.
+    fn provide(&mut self, last_progress: Instant) {
+        if pool::any_free(&self.memory) {
+            return;
+        }
+        let pinned = (0..self.backed)
+            .filter(|&s| pool::entry(&self.memory, s).state == layout::ACTIVE)
+            .count() as u32;
+        let limit = if pinned > self.backed / 2 {
+            self.limits.most
+        } else {
+            self.limits.busy
+        }
+        .min(self.memory.segments());
+        let more = (self.backed / 2)
+            .max(64)
+            .min(limit.saturating_sub(self.backed));
+        if more > 0 && pool::grow(&self.memory, self.backed, more).is_ok() {
+            self.backed += more;
+            return;
+        }
+        // Every segment belongs to a thread that may be asleep for good, and somebody waits: nothing will ever be freed.
+        if pinned == self.backed
+            && pool::waits(&self.memory) != self.done.waits
+            && last_progress.elapsed() > Duration::from_secs(1)
+        {
+            self.done.exhausted = true;
+            self.memory.set_state(layout::STOPPED);
+        }
+    }
+}
+
+struct Gone;

@@ -1,0 +1,26 @@
+//! What can keep a program from being watched.
+
+use std::io;
+use std::path::PathBuf;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("no command to run")]
+    NoCommand,
+    #[error("{command}: {source}")]
+    Spawn {
+        command: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error(
+        "libuntorn_agent.so is neither beside {beside} nor where UNTORN_AGENT says; build it with `cargo build --release -p untorn-agent`"
+    )]
+    NoAgent { beside: PathBuf },
+    #[error("the socket for the program's processes: {0}")]
+    Socket(#[source] io::Error),
+    #[error("waiting for the program: {0}")]
+    Wait(#[source] io::Error),
+    #[error(transparent)]
+    Channel(#[from] untorn_channel::Error),
+}

@@ -1,0 +1,234 @@
+//! Puts the records of all threads of a process into one order that respects every edge.
+//!
+//! A thread runs until it meets an edge from a position that its source has not passed, and goes on when it has.
+//! Every edge points to records that were written before it, so the order of writing is always one way through: what is stuck at the end was cut off by a kill or a stop, and the records before it are a prefix closed under edges.
+
+use std::collections::VecDeque;
+
+use untorn_channel::Record;
+
+/// Records handed out at a time before another thread gets its turn.
+const TURN: usize = 4096;
+
+#[derive(Debug, Default)]
+struct Stream {
+    queue: VecDeque<u64>,
+    /// How many records have been handed out: the thread's position.
+    position: u64,
+    /// Threads that wait for a position of this one.
+    waiters: Vec<(u64, u32)>,
+    /// In the queue of threads that may run, or waiting for another.
+    scheduled: bool,
+}
+
+/// The streams of one process.
+#[derive(Debug, Default)]
+pub struct Linearizer {
+    streams: Vec<Stream>,
+    ready: VecDeque<u32>,
+    edges: u64,
+}
+
+impl Linearizer {
+    /// Adds records to the end of a thread's stream.
+    pub fn push(&mut self, thread: u32, records: Vec<u64>) {
+        let stream = self.stream(thread);
+        if stream.queue.is_empty() {
+            stream.queue = records.into();
+        } else {
+            stream.queue.extend(records);
+        }
+        if !stream.scheduled {
+            stream.scheduled = true;
+            self.ready.push_back(thread);
+        }
+    }
+
+    fn stream(&mut self, thread: u32) -> &mut Stream {
+        let index = thread as usize;
+        if self.streams.len() <= index {
+            self.streams.resize_with(index + 1, Stream::default);
+        }
+        &mut self.streams[index]
+    }
+
+    /// Hands a turn's worth of some thread's records out; `false` if none can go on.
+    ///
+    /// Edges are not handed out, nor is what no runtime writes.
+    pub fn turn(&mut self, mut take: impl FnMut(u32, Record)) -> bool {
+        let Some(thread) = self.ready.pop_front() else {
+            return false;
+        };
+        let mut waits_for = None;
+        let mut left = TURN;
+        let index = thread as usize;
+        while left > 0 {
+            let Some(&bits) = self.streams[index].queue.front() else {
+                break;
+            };
+            match Record::decode(bits) {
+                Some(Record::Edge {
+                    thread: from,
+                    position,
+                }) if from != thread => {
+                    if self.stream(from).position < position {
+                        waits_for = Some((from, position));
+                        break;
+                    }
+                    self.edges += 1;
+                }
+                Some(record) => take(thread, record),
+                None => {}
+            }
+            let stream = &mut self.streams[index];
+            stream.queue.pop_front();
+            stream.position += 1;
+            left -= 1;
+        }
+        self.wake(thread);
+        let stream = &mut self.streams[index];
+        if let Some((from, position)) = waits_for {
+            self.streams[from as usize].waiters.push((position, thread));
+        } else if stream.queue.is_empty() {
+            stream.scheduled = false;
+        } else {
+            self.ready.push_back(thread);
+        }
+        true
+    }
+
+    /// Lets those run who waited for what this thread has passed now.
+    fn wake(&mut self, thread: u32) {
+        let stream = &mut self.streams[thread as usize];
+        let position = stream.position;
+        let ready = &mut self.ready;
+        stream.waiters.retain(|&(wanted, waiter)| {
+            let still = wanted > position;
+            if !still {
+                ready.push_back(waiter);
+            }
+            still
+        });
+    }
+
+    /// Records that nothing can release any more.
+    pub fn stuck(&self) -> u64 {
+        self.streams.iter().map(|s| s.queue.len() as u64).sum()
+    }
+
+    /// Edges passed so far.
+    pub fn edges(&self) -> u64 {
+        self.edges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mark(value: u32) -> u64 {
+        Record::Begin { region: value }.encode()
+    }
+
+    fn edge(thread: u32, position: u64) -> u64 {
+        Record::Edge { thread, position }.encode()
+    }
+
+    fn all(lines: &mut Linearizer) -> Vec<(u32, u32)> {
+        let mut out = Vec::new();
+        while lines.turn(|thread, record| {
+            if let Record::Begin { region } = record {
+                out.push((thread, region));
+            }
+        }) {}
+        out
+    }
+
+    #[test]
+    fn an_edge_waits_for_the_position_it_names_and_no_longer() {
+        let mut lines = Linearizer::default();
+        lines.push(0, vec![mark(1), edge(1, 2), mark(2)]);
+        assert_eq!(all(&mut lines), [(0, 1)]);
+        lines.push(1, vec![mark(3)]);
+        assert_eq!(all(&mut lines), [(1, 3)]);
+        assert_eq!(lines.stuck(), 2);
+        lines.push(1, vec![mark(4), mark(5)]);
+        assert_eq!(all(&mut lines), [(1, 4), (1, 5), (0, 2)]);
+        assert_eq!((lines.stuck(), lines.edges()), (0, 1));
+    }
+
+    #[test]
+    fn what_waits_for_records_that_never_come_is_left_over() {
+        let mut lines = Linearizer::default();
+        lines.push(0, vec![edge(7, 1), mark(1)]);
+        assert_eq!(all(&mut lines), []);
+        assert_eq!(lines.stuck(), 2);
+    }
+
+    proptest! {
+        /// A run is simulated: threads write numbered records, and before some of them an edge from another thread's position of that moment.
+        /// However the streams are cut and fed, all records come out, each thread's in order, and after everything its edges name.
+        #[test]
+        fn every_order_that_was_real_is_found(
+            steps in proptest::collection::vec((0u32..4, proptest::option::of(0u32..4)), 1..300),
+            cuts in proptest::collection::vec((0u32..4, 1usize..9), 0..200),
+        ) {
+            let mut streams: Vec<Vec<u64>> = vec![Vec::new(); 4];
+            // For each marked record, the positions that precede it.
+            let mut after: Vec<Vec<(u32, u64)>> = Vec::new();
+            for (i, (thread, from)) in steps.iter().enumerate() {
+                let mut edges = Vec::new();
+                if let Some(from) = from.filter(|from| from != thread) {
+                    let position = streams[from as usize].len() as u64;
+                    if position > 0 {
+                        streams[*thread as usize].push(edge(from, position));
+                        edges.push((from, position));
+                    }
+                }
+                streams[*thread as usize].push(mark(i as u32));
+                after.push(edges);
+            }
+            // The position of each marked record in its own stream.
+            let mut position_of = vec![0; steps.len()];
+            for stream in &streams {
+                for (at, &bits) in stream.iter().enumerate() {
+                    if let Some(Record::Begin { region }) = Record::decode(bits) {
+                        position_of[region as usize] = at as u64;
+                    }
+                }
+            }
+            let mut lines = Linearizer::default();
+            let mut fed = [0; 4];
+            let mut order = Vec::new();
+            let rest = (0..4).map(|thread| (thread, usize::MAX));
+            for (thread, count) in cuts.into_iter().chain(rest) {
+                let stream = &streams[thread as usize];
+                let end = stream.len().min(fed[thread as usize] + count.min(stream.len()));
+                let part = stream[fed[thread as usize]..end].to_vec();
+                fed[thread as usize] = end;
+                if !part.is_empty() {
+                    lines.push(thread, part);
+                }
+                order.extend(all(&mut lines));
+            }
+            prop_assert_eq!(lines.stuck(), 0);
+            prop_assert_eq!(order.len(), steps.len());
+            let mut seen = [0u64; 4];
+            for (thread, region) in order {
+                let own = position_of[region as usize];
+                prop_assert!(own >= seen[thread as usize]);
+                for &(from, position) in &after[region as usize] {
+                    // All marked records of `from` below that position are out.
+                    let last = streams[from as usize][..position as usize]
+                        .iter()
+                        .rposition(|&b| matches!(Record::decode(b), Some(Record::Begin { .. })));
+                    if let Some(last) = last {
+                        prop_assert!(seen[from as usize] > last as u64);
+                    }
+                }
+                seen[thread as usize] = own + 1;
+            }
+        }
+    }
+}

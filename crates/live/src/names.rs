@@ -1,0 +1,358 @@
+//! What the ids of a process stand for: its declarations, turned into side tables.
+//!
+//! Locations and locks are made when the first event names them, since their ids are the runtime's own and sparse.
+
+use rustc_hash::FxHashMap;
+use untorn_channel::declare::{Access, AccessKind, Declaration, Target};
+use untorn_model::{
+    AccessFlags, Class, ClassId, Field, FieldId, Lock, LockId, LockKind, Method, MethodId, Object,
+    ObjectId, Part, Region, RegionId, RegionKind, Site, SiteId, StrId, Tables, Thread, ThreadId,
+    Var, VarId,
+};
+
+/// An access site, ready for use.
+#[derive(Clone, Copy, Debug)]
+pub struct AccessSite {
+    pub kind: AccessKind,
+    pub flags: AccessFlags,
+    pub target: SiteTarget,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum SiteTarget {
+    Field(FieldId, ClassId),
+    Static(VarId),
+    Element,
+    Content,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SiteEntry {
+    site: SiteId,
+    access: Option<AccessSite>,
+}
+
+#[derive(Debug, Default)]
+pub struct Names {
+    pub tables: Tables,
+    classes: Vec<Option<ClassId>>,
+    class_by_name: FxHashMap<StrId, ClassId>,
+    fields: Vec<Option<(FieldId, ClassId)>>,
+    methods: Vec<Option<MethodId>>,
+    regions: Vec<Option<RegionId>>,
+    sites: Vec<Option<SiteEntry>>,
+    runtime_classes: Vec<Option<ClassId>>,
+    named_threads: FxHashMap<u32, String>,
+    threads: Vec<Option<ThreadId>>,
+    keys: FxHashMap<u64, StrId>,
+    objects: FxHashMap<u64, ObjectId>,
+    statics: FxHashMap<ClassId, ObjectId>,
+    vars: FxHashMap<(u64, FieldId), VarId>,
+    parts: FxHashMap<(u64, Part), VarId>,
+    locks: FxHashMap<u64, LockId>,
+    /// Locks that were announced and not used yet: their class, and whether they are the class.
+    announced: FxHashMap<u64, (u32, bool)>,
+}
+
+/// Puts a value at an index of a vector that grows; absurd indices are refused, since ids are dense.
+fn put<T>(vector: &mut Vec<Option<T>>, index: u32, value: T) -> Option<()> {
+    let index = index as usize;
+    if index > vector.len() + (1 << 20) {
+        return None;
+    }
+    if vector.len() <= index {
+        vector.resize_with(index + 1, || None);
+    }
+    vector[index] = Some(value);
+    Some(())
+}
+
+fn get<T: Copy>(vector: &[Option<T>], index: u32) -> Option<T> {
+    vector.get(index as usize).copied().flatten()
+}
+
+impl Names {
+    /// Takes a declaration in; `None` if it names what was not declared, or ids have run out.
+    pub fn declare(&mut self, declaration: Declaration) -> Option<()> {
+        match declaration {
+            Declaration::Class {
+                id,
+                name,
+                source_file,
+            } => {
+                let class = self.class(&name, source_file.as_deref())?;
+                put(&mut self.classes, id, class)
+            }
+            Declaration::RuntimeClass { id, name } => {
+                let class = self.class(&name, None)?;
+                put(&mut self.runtime_classes, id, class)
+            }
+            Declaration::Field { id, class, name } => {
+                let class = get(&self.classes, class)?;
+                let name = self.tables.strings.intern(&name)?;
+                let field = self.tables.fields.push(Field { class, name })?;
+                put(&mut self.fields, id, (field, class))
+            }
+            Declaration::Method {
+                id,
+                class,
+                name,
+                descriptor,
+            } => {
+                let method = Method {
+                    class: get(&self.classes, class)?,
+                    name: self.tables.strings.intern(&name)?,
+                    descriptor: self.tables.strings.intern(&descriptor)?,
+                };
+                let method = self.tables.methods.push(method)?;
+                put(&mut self.methods, id, method)
+            }
+            Declaration::Region {
+                id,
+                method,
+                block,
+                line,
+            } => {
+                let region = self.region(method, block, line)?;
+                put(&mut self.regions, id, region)
+            }
+            Declaration::Site {
+                id,
+                method,
+                line,
+                access,
+            } => {
+                let site = self.place(get(&self.methods, method)?, line)?;
+                let access = match access {
+                    Some(access) => Some(self.access_site(access)?),
+                    None => None,
+                };
+                put(&mut self.sites, id, SiteEntry { site, access })
+            }
+            Declaration::Thread { id, name } => {
+                self.named_threads.insert(id, name);
+                Some(())
+            }
+            Declaration::Key { id, text } => {
+                let text = self.tables.strings.intern(&text)?;
+                self.keys.insert(id, text);
+                Some(())
+            }
+        }
+    }
+
+    fn class(&mut self, name: &str, source_file: Option<&str>) -> Option<ClassId> {
+        let name = self.tables.strings.intern(name)?;
+        if let Some(&class) = self.class_by_name.get(&name) {
+            return Some(class);
+        }
+        let source_file = match source_file {
+            Some(file) => Some(self.tables.strings.intern(file)?),
+            None => None,
+        };
+        let class = self.tables.classes.push(Class { name, source_file })?;
+        self.class_by_name.insert(name, class);
+        Some(class)
+    }
+
+    fn place(&mut self, method: MethodId, line: u32) -> Option<SiteId> {
+        let class = self.tables.methods[method].class;
+        self.tables.sites.push(Site {
+            method: Some(method),
+            file: self.tables.classes[class].source_file,
+            line,
+        })
+    }
+
+    fn region(&mut self, method: u32, block: Option<u32>, line: u32) -> Option<RegionId> {
+        let method = get(&self.methods, method)?;
+        let entry = self.tables.methods[method];
+        let mut name = format!(
+            "{}.{}",
+            self.tables.class_name(entry.class),
+            self.tables.text(entry.name)
+        );
+        if let Some(block) = block {
+            name += &format!("@{block}");
+        }
+        let region = Region {
+            kind: match block {
+                None => RegionKind::Method,
+                Some(_) => RegionKind::Block,
+            },
+            method: Some(method),
+            name: self.tables.strings.intern(&name)?,
+            site: self.place(method, line)?,
+        };
+        self.tables.regions.push(region)
+    }
+
+    fn access_site(&mut self, access: Access) -> Option<AccessSite> {
+        let mut flags = AccessFlags::PLAIN;
+        for (is, flag) in [
+            (access.volatile, AccessFlags::VOLATILE),
+            (access.wide, AccessFlags::WIDE),
+            (access.approximate, AccessFlags::APPROXIMATE),
+        ] {
+            if is {
+                flags = flags.with(flag);
+            }
+        }
+        let target = match access.target {
+            Target::Field(field) => {
+                let (field, class) = get(&self.fields, field)?;
+                SiteTarget::Field(field, class)
+            }
+            Target::Static(field) => {
+                let (field, class) = get(&self.fields, field)?;
+                SiteTarget::Static(self.static_var(field, class)?)
+            }
+            Target::Element => SiteTarget::Element,
+            Target::Content => SiteTarget::Content,
+        };
+        Some(AccessSite {
+            kind: access.kind,
+            flags,
+            target,
+        })
+    }
+
+    fn static_var(&mut self, field: FieldId, class: ClassId) -> Option<VarId> {
+        let object = match self.statics.get(&class) {
+            Some(&object) => object,
+            None => {
+                let object = self.tables.objects.push(Object {
+                    class: Some(class),
+                    name: Some(self.tables.classes[class].name),
+                })?;
+                self.statics.insert(class, object);
+                object
+            }
+        };
+        // The runtime's objects count from 1, so 0 with the field's own id stands for the class.
+        if let Some(&var) = self.vars.get(&(0, field)) {
+            return Some(var);
+        }
+        let part = Part::Field(field);
+        let var = self.tables.add_var(Var { object, part })?;
+        self.vars.insert((0, field), var);
+        Some(var)
+    }
+
+    /// Whether a site was declared.
+    pub fn knows_site(&self, site: u32) -> bool {
+        get(&self.sites, site).is_some()
+    }
+
+    pub fn site(&self, site: u32) -> Option<(SiteId, Option<AccessSite>)> {
+        get(&self.sites, site).map(|entry| (entry.site, entry.access))
+    }
+
+    pub fn region_of(&self, region: u32) -> Option<RegionId> {
+        get(&self.regions, region)
+    }
+
+    pub fn method_of(&self, method: u32) -> Option<MethodId> {
+        get(&self.methods, method)
+    }
+
+    pub fn knows_key(&self, key: u64) -> bool {
+        self.keys.contains_key(&key)
+    }
+
+    pub fn knows_runtime_class(&self, class: u32) -> bool {
+        class == 0 || get(&self.runtime_classes, class).is_some()
+    }
+
+    pub fn knows_thread(&self, thread: u32) -> bool {
+        get(&self.threads, thread).is_some() || self.named_threads.contains_key(&thread)
+    }
+
+    /// A thread by the runtime's id; one whose name never arrived is called by its number.
+    pub fn thread(&mut self, id: u32) -> Option<ThreadId> {
+        if let Some(thread) = get(&self.threads, id) {
+            return Some(thread);
+        }
+        let name = match self.named_threads.remove(&id) {
+            Some(name) if !name.is_empty() => name,
+            _ => format!("thread-{id}"),
+        };
+        let name = self.tables.strings.intern(&name)?;
+        let thread = self.tables.threads.push(Thread { name })?;
+        put(&mut self.threads, id, thread)?;
+        Some(thread)
+    }
+
+    /// The field of an object.
+    #[inline]
+    pub fn field_var(&mut self, object: u64, field: FieldId, class: ClassId) -> Option<VarId> {
+        if let Some(&var) = self.vars.get(&(object, field)) {
+            return Some(var);
+        }
+        let holder = self.object(object, Some(class))?;
+        let part = Part::Field(field);
+        let var = self.tables.add_var(Var {
+            object: holder,
+            part,
+        })?;
+        self.vars.insert((object, field), var);
+        Some(var)
+    }
+
+    /// An element of an array, or what a collection holds.
+    pub fn part_var(&mut self, object: u64, part: Part) -> Option<VarId> {
+        if let Some(&var) = self.parts.get(&(object, part)) {
+            return Some(var);
+        }
+        let holder = self.object(object, None)?;
+        let var = self.tables.add_var(Var {
+            object: holder,
+            part,
+        })?;
+        self.parts.insert((object, part), var);
+        Some(var)
+    }
+
+    pub fn key_part(&self, key: Option<u64>) -> Part {
+        key.and_then(|key| self.keys.get(&key))
+            .map_or(Part::Whole, |&text| Part::Key(text))
+    }
+
+    fn object(&mut self, id: u64, class: Option<ClassId>) -> Option<ObjectId> {
+        if let Some(&object) = self.objects.get(&id) {
+            return Some(object);
+        }
+        let object = self.tables.objects.push(Object { class, name: None })?;
+        self.objects.insert(id, object);
+        Some(object)
+    }
+
+    /// An array or collection announces itself.
+    pub fn new_object(&mut self, id: u64, class: u32) -> Option<()> {
+        let class = get(&self.runtime_classes, class);
+        self.object(id, class).map(|_| ())
+    }
+
+    pub fn new_lock(&mut self, id: u64, class: u32, is_class: bool) {
+        self.announced.insert(id, (class, is_class));
+    }
+
+    pub fn lock(&mut self, id: u64, kind: LockKind) -> Option<LockId> {
+        if let Some(&lock) = self.locks.get(&id) {
+            return Some(lock);
+        }
+        let (class, is_class) = self.announced.remove(&id).unwrap_or_default();
+        let class =
+            get(&self.runtime_classes, class).map_or("lock", |class| self.tables.class_name(class));
+        let name = if is_class {
+            format!("{class}.class")
+        } else {
+            format!("{class}@m{id}")
+        };
+        let name = self.tables.strings.intern(&name)?;
+        let object = None;
+        let lock = self.tables.locks.push(Lock { kind, object, name })?;
+        self.locks.insert(id, lock);
+        Some(lock)
+    }
+}

@@ -1,0 +1,170 @@
+//! Events that cannot follow what came before, because the other half was not recorded.
+//!
+//! A thread that runs out of stack, or code that is not watched, can leave a region, give up a monitor or wake from a wait without a record.
+//! What is missing is put in where it must have happened at the latest, so that the rest of the thread is not lost:
+//! - a lock that is taken although another thread seems to hold it was released by that thread before;
+//! - a region or method that ends although inner ones are open ended those before;
+//! - a thread that goes on after a wait has woken.
+//!
+//! An end, exit or release without its beginning is dropped.
+//! Nothing put in is an access, so no conflict on data is invented.
+
+use untorn_model::{Event, LockMode, MethodId, Op, RegionId, ThreadId};
+use untorn_trace::wellformed::{Checker, Violation};
+
+/// What is open in each thread.
+#[derive(Debug, Default)]
+pub struct Repair {
+    regions: Vec<Vec<RegionId>>,
+    calls: Vec<Vec<MethodId>>,
+}
+
+fn of<T: Default>(all: &mut Vec<T>, thread: ThreadId) -> &mut T {
+    if all.len() <= thread.index() {
+        all.resize_with(thread.index() + 1, T::default);
+    }
+    &mut all[thread.index()]
+}
+
+impl Repair {
+    /// Admits an event with what is missing before it; `into` gets them in order. Whether the event itself could be used.
+    #[inline]
+    pub fn admit(
+        &mut self,
+        checker: &mut Checker,
+        mut event: Event,
+        into: &mut Vec<Event>,
+    ) -> bool {
+        let mut admitted = checker.admit(&mut event);
+        // Each round puts in one event, so it ends: at most all open regions, holds and one wake.
+        while let Err(violation) = admitted {
+            let Some(mut missing) = self.missing(&event, violation) else {
+                return false;
+            };
+            missing.site = event.site;
+            if checker.admit(&mut missing).is_err() {
+                return false;
+            }
+            self.follow(&missing);
+            into.push(missing);
+            admitted = checker.admit(&mut event);
+        }
+        self.follow(&event);
+        into.push(event);
+        true
+    }
+
+    fn follow(&mut self, event: &Event) {
+        match event.op {
+            Op::Begin(region) => of(&mut self.regions, event.thread).push(region),
+            Op::End(_) => drop(of(&mut self.regions, event.thread).pop()),
+            Op::Enter(method) => of(&mut self.calls, event.thread).push(method),
+            Op::Exit(_) => drop(of(&mut self.calls, event.thread).pop()),
+            _ => {}
+        }
+    }
+
+    /// The event that must have come before, if there is one.
+    fn missing(&mut self, event: &Event, violation: Violation) -> Option<Event> {
+        let (thread, op) = match violation {
+            Violation::HeldBy { lock, holder, .. } => {
+                (holder, Op::Release(LockMode::Exclusive, lock))
+            }
+            Violation::WhileWaiting(thread, lock) => (thread, Op::Wake(lock)),
+            Violation::MismatchedEnd {
+                thread,
+                open,
+                ended,
+            } if of(&mut self.regions, thread).contains(&ended) => (thread, Op::End(open)),
+            Violation::MismatchedExit { thread, open, left }
+                if of(&mut self.calls, thread).contains(&left) =>
+            {
+                (thread, Op::Exit(open))
+            }
+            _ => return None,
+        };
+        Some(Event {
+            thread,
+            site: event.site,
+            op,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use untorn_model::{LockId, SiteId};
+
+    fn run(events: &[(u32, Op)]) -> (Vec<(u32, Op)>, usize) {
+        let (mut repair, mut checker) = (Repair::default(), Checker::default());
+        let (mut into, mut dropped) = (Vec::new(), 0);
+        for &(thread, op) in events {
+            let event = Event {
+                thread: ThreadId(thread),
+                site: SiteId::UNKNOWN,
+                op,
+            };
+            dropped += usize::from(!repair.admit(&mut checker, event, &mut into));
+        }
+        (into.iter().map(|e| (e.thread.0, e.op)).collect(), dropped)
+    }
+
+    const ACQUIRE: Op = Op::Acquire(LockMode::Exclusive, LockId(0));
+    const REACQUIRE: Op = Op::Reacquire(LockMode::Exclusive, LockId(0));
+    const RELEASE: Op = Op::Release(LockMode::Exclusive, LockId(0));
+    const RERELEASE: Op = Op::Rerelease(LockMode::Exclusive, LockId(0));
+
+    #[test]
+    fn a_lock_that_others_take_was_given_up_at_every_depth() {
+        let (events, dropped) = run(&[(0, ACQUIRE), (0, ACQUIRE), (1, ACQUIRE), (0, RELEASE)]);
+        assert_eq!(
+            events,
+            [
+                (0, ACQUIRE),
+                (0, REACQUIRE),
+                (0, RERELEASE),
+                (0, RELEASE),
+                (1, ACQUIRE)
+            ]
+        );
+        assert_eq!(dropped, 1, "the release without its acquisition");
+    }
+
+    #[test]
+    fn inner_regions_end_with_the_outer_one_and_strangers_are_dropped() {
+        let (a, b, c) = (RegionId(0), RegionId(1), RegionId(2));
+        let (events, dropped) = run(&[
+            (0, Op::Begin(a)),
+            (0, Op::Begin(b)),
+            (0, Op::End(c)),
+            (0, Op::End(a)),
+        ]);
+        assert_eq!(
+            events,
+            [
+                (0, Op::Begin(a)),
+                (0, Op::Begin(b)),
+                (0, Op::End(b)),
+                (0, Op::End(a))
+            ]
+        );
+        assert_eq!(dropped, 1);
+    }
+
+    #[test]
+    fn who_goes_on_after_a_wait_has_woken() {
+        let (wait, wake) = (Op::Wait(LockId(0)), Op::Wake(LockId(0)));
+        let (events, dropped) = run(&[
+            (0, ACQUIRE),
+            (0, wait),
+            (1, ACQUIRE),
+            (0, Op::Begin(RegionId(0))),
+        ]);
+        assert_eq!(dropped, 1, "the lock is taken, so it cannot have woken yet");
+        assert_eq!(events.len(), 3);
+        let (events, dropped) = run(&[(0, ACQUIRE), (0, wait), (0, RELEASE)]);
+        assert_eq!(events, [(0, ACQUIRE), (0, wait), (0, wake), (0, RELEASE)]);
+        assert_eq!(dropped, 0);
+    }
+}

@@ -1,0 +1,208 @@
+//! A live process as a source of events.
+
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use untorn_channel::Declaration;
+use untorn_channel::record::Record;
+use untorn_model::{Event, Kinds, Tables};
+use untorn_trace::wellformed::Checker;
+use untorn_trace::{Error, Note, Progress, Replay, Source};
+
+use crate::decode::{Decoded, Decoder, is_known};
+use crate::drain::Chunk;
+use crate::linearize::Linearizer;
+use crate::names::Names;
+use crate::repair::Repair;
+use crate::replay::Spool;
+
+/// Events in a batch, about.
+const BATCH: usize = 8192;
+
+/// What was counted while events were read.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Tally {
+    pub events: u64,
+    pub edges: u64,
+    /// Events that cannot follow what came before: the other half of a lock operation or region was not recorded.
+    pub refused: u64,
+    /// Ends and releases that were not recorded and put in where they must have been.
+    pub put_in: u64,
+    /// Records whose ids nobody declared.
+    pub undeclared: u64,
+    /// Records that wait for others which were never written.
+    pub cut_off: u64,
+}
+
+/// The events of one process, in order, while it runs.
+#[derive(Debug)]
+pub struct LiveSource {
+    chunks: Receiver<Chunk>,
+    declarations: Receiver<Vec<Declaration>>,
+    lines: Linearizer,
+    decoder: Decoder,
+    names: Names,
+    checker: Checker,
+    repair: Repair,
+    spool: Option<Spool>,
+    /// How long a declaration is waited for: it was sent before the record was written, so it is on its way.
+    patience: Duration,
+    tally: Tally,
+    process: String,
+}
+
+impl LiveSource {
+    pub(crate) fn new(
+        process: String,
+        chunks: Receiver<Chunk>,
+        declarations: Receiver<Vec<Declaration>>,
+    ) -> Self {
+        Self {
+            chunks,
+            declarations,
+            lines: Linearizer::default(),
+            decoder: Decoder::default(),
+            names: Names::default(),
+            checker: Checker::default(),
+            repair: Repair::default(),
+            spool: None,
+            patience: Duration::from_secs(5),
+            tally: Tally::default(),
+            process,
+        }
+    }
+
+    /// Keeps what is yielded, so that it can be replayed.
+    pub fn keep(&mut self) -> Result<(), Error> {
+        self.spool = Some(Spool::new()?);
+        Ok(())
+    }
+
+    pub fn tally(&self) -> Tally {
+        Tally {
+            edges: self.lines.edges(),
+            ..self.tally
+        }
+    }
+
+    /// Waits for more records; `false` when there will be none.
+    fn receive(&mut self) -> bool {
+        let Ok(chunk) = self.chunks.recv() else {
+            return false;
+        };
+        self.lines.push(chunk.thread, chunk.records);
+        // Whatever else is there already: fewer, longer turns.
+        for chunk in self.chunks.try_iter().take(64) {
+            self.lines.push(chunk.thread, chunk.records);
+        }
+        true
+    }
+}
+
+/// Takes declarations in until the record's ids are known, or no more can come.
+fn learn(
+    names: &mut Names,
+    declarations: &Receiver<Vec<Declaration>>,
+    patience: &mut Duration,
+    thread: u32,
+    record: Record,
+) {
+    while !is_known(names, thread, record) {
+        match declarations.recv_timeout(*patience) {
+            Ok(all) => {
+                for declaration in all {
+                    names.declare(declaration);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                // An agent that did not declare this will not declare the next one either.
+                *patience = Duration::ZERO;
+                return;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+impl Source for LiveSource {
+    fn tables(&self) -> &Tables {
+        &self.names.tables
+    }
+
+    fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error> {
+        into.clear();
+        let mut kinds = Kinds::NONE;
+        loop {
+            let Self {
+                lines,
+                names,
+                decoder,
+                checker,
+                repair,
+                declarations,
+                patience,
+                tally,
+                ..
+            } = self;
+            let went_on = lines.turn(|thread, record| {
+                if !is_known(names, thread, record) {
+                    learn(names, declarations, patience, thread, record);
+                }
+                match decoder.decode(names, thread, record) {
+                    Decoded::Nothing => {}
+                    Decoded::Lost => tally.undeclared += 1,
+                    Decoded::Event(event) => {
+                        let before = into.len();
+                        let used = repair.admit(checker, event, into);
+                        for event in &into[before..] {
+                            kinds.insert(event.op.kind());
+                        }
+                        tally.refused += u64::from(!used);
+                        tally.put_in += (into.len() - before) as u64 - u64::from(used);
+                    }
+                }
+            });
+            if into.len() >= BATCH {
+                break;
+            }
+            if went_on {
+                continue;
+            }
+            // A batch that is small now is better than a full one later: somebody may be watching.
+            if !into.is_empty() && self.chunks.is_empty() {
+                break;
+            }
+            if !self.receive() {
+                self.tally.cut_off = self.lines.stuck();
+                break;
+            }
+        }
+        self.tally.events += into.len() as u64;
+        if let Some(spool) = &mut self.spool {
+            spool.keep(into);
+        }
+        Ok(kinds)
+    }
+
+    fn replay(&self) -> Option<&dyn Replay> {
+        self.spool.as_ref().map(|spool| spool as &dyn Replay)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            done: self.tally.events,
+            total: None,
+        }
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let dropped = self.tally.refused + self.tally.undeclared + self.tally.cut_off;
+        if dropped == 0 {
+            return Vec::new();
+        }
+        vec![Note::DroppedEvents {
+            file: self.process.clone(),
+            count: dropped,
+        }]
+    }
+}

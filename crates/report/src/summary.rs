@@ -1,0 +1,70 @@
+//! Markdown for the summary page of a job.
+
+use untorn_findings::{Document, Finding, Verdict};
+
+use crate::places;
+use crate::words::{count, headline, place_text, verdict};
+
+/// Findings named in full; a summary is read at a glance.
+const NAMED: usize = 20;
+
+/// The document as a short Markdown page.
+pub fn render(document: &Document) -> String {
+    let observed = (document.findings.iter())
+        .filter(|finding| finding.verdict == Verdict::Observed)
+        .count();
+    let mut out = String::from("## Untorn\n\n");
+    out.push_str("| observed | suspected | proved atomic | suppressed |\n|---:|---:|---:|---:|\n");
+    out.push_str(&format!(
+        "| {observed} | {} | {} | {} |\n\n",
+        document.findings.len() - observed,
+        document.proved.len(),
+        document.suppressed.len()
+    ));
+    if document.findings.is_empty() {
+        out.push_str("Nothing was found.\n");
+        return out;
+    }
+    out.push_str("| | region | place | what |\n|---|---|---|---|\n");
+    for finding in document.findings.iter().take(NAMED) {
+        out.push_str(&row(finding));
+    }
+    let left = document.findings.len().saturating_sub(NAMED);
+    if left > 0 {
+        out.push_str(&format!("\nAnd {} more.\n", count(left, "finding")));
+    }
+    out
+}
+
+fn row(finding: &Finding) -> String {
+    let place = place_text(&places::of_region(&finding.region)).unwrap_or_default();
+    format!(
+        "| {} | {} | {} | {} |\n",
+        verdict(finding.verdict),
+        code(&finding.region.short_name()),
+        escape(&place),
+        escape(&headline(finding))
+    )
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'").replace('|', "\\|"))
+}
+
+/// Text that no renderer takes for markup.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '&' => safe.push_str("&amp;"),
+            '\n' | '\r' => safe.push(' '),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '@' | '#' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}

@@ -1,0 +1,11 @@
+//! The faces on one document that has every sort of evidence.
+
+#![allow(clippy::unwrap_used)]
+
+mod browser;
+mod changes;
+mod expected;
+mod html;
+mod sample;
+mod sarif;
+mod text;

@@ -1,0 +1,190 @@
+//! What library methods do as steps: `models/*.toml`, whose words are in `models/README.md`.
+//!
+//! A method without a model is compound and keeps its arguments, which is the worst that disciplined code can do.
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use untorn_program::MethodId;
+use untorn_program::classes::Classes;
+
+use crate::basic::Basic;
+
+const FILES: [(&str, &str); 3] = [
+    ("values.toml", include_str!("../../models/values.toml")),
+    ("arrays.toml", include_str!("../../models/arrays.toml")),
+    (
+        "collections.toml",
+        include_str!("../../models/collections.toml"),
+    ),
+];
+
+/// A model file that does not say what it should.
+#[derive(Debug, thiserror::Error)]
+#[error("the model file {file}: {reason}")]
+pub struct BadModel {
+    /// The file.
+    pub file: &'static str,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// The receiver or an argument, the receiver not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operand {
+    /// The receiver.
+    Receiver,
+    /// An argument.
+    Arg(usize),
+}
+
+/// What a library method does.
+#[derive(Debug, Clone)]
+pub struct Model {
+    descriptor: Option<String>,
+    /// As a step, its accesses to the operands aside.
+    pub is: Basic,
+    /// Whose elements or content it reads, and nothing else of them.
+    pub reads: Vec<Operand>,
+    /// Whose elements or content it writes.
+    pub writes: Vec<Operand>,
+    /// Its result is new and nobody else knows it.
+    pub fresh: bool,
+    /// Its result is another face of the receiver.
+    pub view: bool,
+    /// Whose `equals`, `hashCode`, `compareTo` or `toString` it may call.
+    pub calls: Vec<Operand>,
+    /// It may keep its arguments.
+    pub keeps: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    method: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    class: String,
+    names: Vec<String>,
+    descriptor: Option<String>,
+    is: String,
+    #[serde(default)]
+    reads: Vec<String>,
+    #[serde(default)]
+    writes: Vec<String>,
+    #[serde(default)]
+    fresh: bool,
+    #[serde(default)]
+    view: bool,
+    #[serde(default)]
+    calls: Vec<String>,
+    #[serde(default)]
+    keeps: bool,
+}
+
+/// All models, by class and name.
+#[derive(Debug, Default)]
+pub struct Models {
+    methods: FxHashMap<String, Vec<Model>>,
+}
+
+impl Models {
+    /// The models that come with the crate.
+    pub fn embedded() -> Result<Models, BadModel> {
+        let mut models = Models::default();
+        for (file, text) in FILES {
+            let bad = |reason: String| BadModel { file, reason };
+            let parsed: File = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
+            for entry in parsed.method {
+                let is = Basic::from_name(&entry.is)
+                    .ok_or_else(|| bad(format!("{} is no atomicity", entry.is)))?;
+                let operands = |list: &[String]| {
+                    list.iter()
+                        .map(|text| {
+                            operand(text).ok_or_else(|| bad(format!("{text} is no operand")))
+                        })
+                        .collect::<Result<Vec<_>, _>>()
+                };
+                let model = Model {
+                    descriptor: entry.descriptor.clone(),
+                    is,
+                    reads: operands(&entry.reads)?,
+                    writes: operands(&entry.writes)?,
+                    fresh: entry.fresh,
+                    view: entry.view,
+                    calls: operands(&entry.calls)?,
+                    keeps: entry.keeps,
+                };
+                for name in &entry.names {
+                    let key = format!("{}.{name}", entry.class);
+                    models.methods.entry(key).or_default().push(model.clone());
+                }
+            }
+        }
+        Ok(models)
+    }
+
+    /// The model of a library method: that of its class or of the nearest supertype that has one.
+    pub fn find(&self, classes: &Classes, method: MethodId) -> Option<&Model> {
+        let class = classes.method(method).class;
+        let name = classes.method_name(method);
+        let descriptor = classes.method_descriptor(method);
+        let at = |class| {
+            let class = classes.class_name(class);
+            [name, "*"].into_iter().find_map(|name| {
+                let models = self.methods.get(&format!("{class}.{name}"))?;
+                models.iter().find(|model| {
+                    model
+                        .descriptor
+                        .as_deref()
+                        .is_none_or(|own| own == descriptor)
+                })
+            })
+        };
+        // A constructor is never inherited.
+        if name == "<init>" {
+            return at(class);
+        }
+        let above = classes.superclasses(class).find_map(at);
+        above.or_else(|| classes.supertypes(class).iter().find_map(|c| at(*c)))
+    }
+}
+
+fn operand(text: &str) -> Option<Operand> {
+    Some(match text {
+        "receiver" => Operand::Receiver,
+        argument => Operand::Arg(argument.strip_prefix("arg")?.parse().ok()?),
+    })
+}
+
+/// Classes whose `equals`, `hashCode`, `compareTo` and `toString` touch nothing that changes.
+pub fn is_value_class(class: &str) -> bool {
+    matches!(
+        class,
+        "java/lang/String"
+            | "java/lang/Integer"
+            | "java/lang/Long"
+            | "java/lang/Short"
+            | "java/lang/Byte"
+            | "java/lang/Character"
+            | "java/lang/Boolean"
+            | "java/lang/Float"
+            | "java/lang/Double"
+            | "java/lang/Class"
+            | "java/util/UUID"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Models;
+
+    #[test]
+    fn the_embedded_models_parse() {
+        let models = Models::embedded().unwrap();
+        assert!(models.methods.contains_key("java/lang/System.arraycopy"));
+        assert!(models.methods.contains_key("java/lang/Object.<init>"));
+    }
+}

@@ -1,0 +1,201 @@
+//! Versions of methods: one for any receiver, one for a receiver that no other thread knows.
+//!
+//! What a constructor calls on its own object is typed apart, so that it need not hold the object's locks.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use untorn_program::ir::Op;
+use untorn_program::{InstrId, MethodId, ValueId};
+
+use super::content::{Content, Source};
+use super::fields::is_unknown;
+use super::fresh::{Leaked, Shape};
+use super::models::Operand;
+use super::world::World;
+
+/// A method, and whether its receiver is unknown to other threads when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    pub method: MethodId,
+    pub fresh: bool,
+}
+
+impl Key {
+    /// The version that any caller may call.
+    pub fn general(world: &World<'_>, method: MethodId) -> Key {
+        Key {
+            method,
+            fresh: world.table().is_constructor(method),
+        }
+    }
+
+    /// The version of a callee that a call runs.
+    pub fn called(
+        world: &World<'_>,
+        caller: Key,
+        shape: &Shape<'_>,
+        leaked: &Leaked,
+        callee: MethodId,
+        args: &[ValueId],
+    ) -> Key {
+        let info = world.table().method(callee);
+        let receiver = args.first().filter(|_| !info.flags.is_static());
+        let fresh = receiver.is_some_and(|&receiver| {
+            world.table().is_constructor(callee)
+                || is_unknown(shape, receiver, caller.fresh, leaked)
+                || world.never_escapes(caller.method, receiver)
+        });
+        Key {
+            method: callee,
+            fresh,
+        }
+    }
+}
+
+/// All versions that can run, those of open methods first.
+pub fn find_versions(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    let mut known: FxHashSet<Key> = FxHashSet::default();
+    for &method in &world.methods {
+        let key = Key::general(world, method);
+        if world.is_open(method) && known.insert(key) {
+            keys.push(key);
+        }
+    }
+    let mut at = 0;
+    while let Some(&key) = keys.get(at) {
+        at += 1;
+        let Some(shape) = shapes.get(&key.method) else {
+            continue;
+        };
+        let states = shape.states();
+        for block in shape.body.block_ids() {
+            let Some(mut leaked) = states[block.index()].clone() else {
+                continue;
+            };
+            for (id, instr) in shape.body.block_instrs(block) {
+                if let Op::Invoke { args, .. } = &instr.op {
+                    for callee in world.callees(key.method, id).translated {
+                        let called = Key::called(world, key, shape, &leaked, callee, args);
+                        if known.insert(called) {
+                            keys.push(called);
+                        }
+                    }
+                }
+                shape.step(&mut leaked, id);
+            }
+        }
+    }
+    keys
+}
+
+/// Which parameters a method accesses the elements or content of, and whether it writes.
+pub type Touched = FxHashMap<(MethodId, usize), bool>;
+
+/// A least fixpoint over the calls.
+pub fn find_touched(
+    world: &World<'_>,
+    shapes: &FxHashMap<MethodId, Shape<'_>>,
+    content: &Content,
+) -> Touched {
+    let mut touched = Touched::default();
+    loop {
+        let mut changed = false;
+        for &method in &world.methods {
+            let Some(shape) = shapes.get(&method) else {
+                continue;
+            };
+            for (id, instr) in shape.body.all_instrs() {
+                for (value, write) in touches(world, shape, &touched, id, &instr.op) {
+                    for source in content.sources(world, shape, value) {
+                        let Source::Param(position) = source else {
+                            continue;
+                        };
+                        let known = touched.get(&(method, position)).copied();
+                        if known.is_none_or(|known| write && !known) {
+                            touched.insert((method, position), write);
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        if !changed {
+            return touched;
+        }
+    }
+}
+
+/// Whose elements or content an instruction accesses, itself or through what it calls.
+pub fn touches(
+    world: &World<'_>,
+    shape: &Shape<'_>,
+    touched: &Touched,
+    id: InstrId,
+    op: &Op,
+) -> Vec<(ValueId, bool)> {
+    match op {
+        Op::ArrayLoad { array, .. } => vec![(*array, false)],
+        Op::ArrayStore { array, .. } => vec![(*array, true)],
+        Op::Invoke { args, .. } => {
+            let callees = world.callees(shape.method, id);
+            let mut all = Vec::new();
+            for callee in &callees.translated {
+                for (position, &arg) in args.iter().enumerate() {
+                    if let Some(&write) = touched.get(&(*callee, position)) {
+                        all.push((arg, write));
+                    }
+                }
+            }
+            for &callee in &callees.library {
+                all.extend(library_touches(world, shape, callee, args));
+            }
+            all
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a modelled library method accesses; arrays that its model does not mention count as written.
+pub fn library_touches(
+    world: &World<'_>,
+    shape: &Shape<'_>,
+    callee: MethodId,
+    args: &[ValueId],
+) -> Vec<(ValueId, bool)> {
+    let classes = world.table();
+    let Some(model) = world.models.find(classes, callee) else {
+        if super::fresh::is_clone(world, callee) {
+            return args
+                .first()
+                .map(|&value| (value, false))
+                .into_iter()
+                .collect();
+        }
+        return Vec::new();
+    };
+    let receiver = usize::from(!classes.method(callee).flags.is_static());
+    let mut all = Vec::new();
+    for (position, &arg) in args.iter().enumerate() {
+        if !shape.body.ty(arg).is_reference() {
+            continue;
+        }
+        let operand = match position.checked_sub(receiver) {
+            Some(index) => Operand::Arg(index),
+            None => Operand::Receiver,
+        };
+        let array = shape.body.ty(arg).class().is_some_and(|class| {
+            matches!(
+                classes.class(class).kind,
+                untorn_program::classes::ClassKind::Array(_)
+            )
+        });
+        let (reads, writes) = (
+            model.reads.contains(&operand),
+            model.writes.contains(&operand),
+        );
+        if reads || writes || (array && !model.keeps) {
+            all.push((arg, writes || !reads));
+        }
+    }
+    all
+}

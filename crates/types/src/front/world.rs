@@ -1,0 +1,427 @@
+//! Which methods are translated, who may call them, and what a call may run.
+//!
+//! *Translated* are the reachable methods with code of the inputs, of their supertypes and of their nest mates: everything that can touch the fields of an input's object, as far as the program model enters it.
+//! Everything else is known by its model only.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use untorn_program::classes::Classes;
+use untorn_program::heap::{ObjectKind, ObjectSet};
+use untorn_program::ir::{Body, InvokeKind, Op};
+use untorn_program::{ClassId, InstrId, MethodId, ObjectId, Program, ValueId};
+
+use super::models::{Models, is_value_class};
+
+/// What a call may run.
+#[derive(Debug, Clone, Default)]
+pub struct Callees {
+    /// Methods that are translated.
+    pub translated: Vec<MethodId>,
+    /// Methods known by their model at most.
+    pub library: Vec<MethodId>,
+    /// Code that nobody has seen.
+    pub unknown: bool,
+}
+
+/// The program as the translator looks at it.
+#[derive(Debug)]
+pub struct World<'a> {
+    pub program: &'a Program,
+    pub models: &'a Models,
+    /// Translated methods, in a fixed order.
+    pub methods: Vec<MethodId>,
+    translated: FxHashSet<MethodId>,
+    classes: FxHashSet<ClassId>,
+    input_classes: Vec<ClassId>,
+    /// Objects that other threads may get to know.
+    escaped: ObjectSet,
+    /// Classes whose fields are accessed behind the back of the bytecode.
+    pub exposed: FxHashSet<ClassId>,
+    callees: FxHashMap<(MethodId, InstrId), Callees>,
+    lambdas: FxHashSet<MethodId>,
+    overriding: FxHashSet<MethodId>,
+    roots: FxHashSet<MethodId>,
+}
+
+/// Ways to reach fields that the bytecode of an access does not show.
+fn is_back_door(name: &str) -> bool {
+    matches!(
+        name,
+        "objectFieldOffset"
+            | "staticFieldOffset"
+            | "newUpdater"
+            | "findVarHandle"
+            | "findStaticVarHandle"
+            | "unreflectVarHandle"
+    )
+}
+
+fn nest(name: &str) -> &str {
+    name.split('$').next().unwrap_or(name)
+}
+
+impl<'a> World<'a> {
+    pub fn new(program: &'a Program, models: &'a Models) -> World<'a> {
+        let classes = program.classes();
+        let heap = program.heap();
+        let mut near: FxHashSet<ClassId> = FxHashSet::default();
+        let mut nests: FxHashSet<&str> = FxHashSet::default();
+        for &input in program.inputs() {
+            near.extend(classes.supertypes(input));
+            nests.insert(nest(classes.class_name(input)));
+        }
+        near.remove(&classes.well_known.object);
+        let in_scope = |class: ClassId| {
+            program.is_input(class)
+                || near.contains(&class)
+                || nests.contains(nest(classes.class_name(class)))
+        };
+        let mut methods: Vec<MethodId> = heap
+            .node_ids()
+            .filter(|&node| {
+                heap.body(node).is_some() && in_scope(classes.method(heap.node(node).method).class)
+            })
+            .map(|node| heap.node(node).method)
+            .collect();
+        methods.sort_unstable();
+        methods.dedup();
+        let translated: FxHashSet<MethodId> = methods.iter().copied().collect();
+        let mut world = World {
+            program,
+            models,
+            classes: methods.iter().map(|&m| classes.method(m).class).collect(),
+            methods,
+            translated,
+            input_classes: program.inputs().to_vec(),
+            escaped: ObjectSet::default(),
+            exposed: FxHashSet::default(),
+            callees: FxHashMap::default(),
+            lambdas: FxHashSet::default(),
+            overriding: FxHashSet::default(),
+            roots: FxHashSet::default(),
+        };
+        world.classes.extend(program.inputs());
+        world.find_callees();
+        world.find_entries();
+        world.find_escaped();
+        world
+    }
+
+    pub fn table(&self) -> &'a Classes {
+        self.program.classes()
+    }
+
+    pub fn body(&self, method: MethodId) -> Option<&'a Body> {
+        self.program.body(method)
+    }
+
+    pub fn is_translated(&self, method: MethodId) -> bool {
+        self.translated.contains(&method)
+    }
+
+    /// Whether all code that accesses fields of the class is translated.
+    pub fn is_translated_class(&self, class: ClassId) -> bool {
+        self.classes.contains(&class)
+    }
+
+    pub fn callees(&self, method: MethodId, instr: InstrId) -> Callees {
+        self.callees
+            .get(&(method, instr))
+            .cloned()
+            .unwrap_or_else(|| Callees {
+                unknown: true,
+                ..Callees::default()
+            })
+    }
+
+    /// Whether code outside the translated one may call the method, holding nothing.
+    pub fn is_open(&self, method: MethodId) -> bool {
+        let classes = self.table();
+        let exported = !self.program.is_application()
+            && self.program.is_input(classes.method(method).class)
+            && classes.is_exported(method);
+        exported
+            || classes.is_class_initializer(method)
+            || self.lambdas.contains(&method)
+            || self.overriding.contains(&method)
+            || self.roots.contains(&method)
+    }
+
+    fn find_callees(&mut self) {
+        let mut all = FxHashMap::default();
+        for &method in &self.methods {
+            let Some(body) = self.body(method) else {
+                continue;
+            };
+            for (id, instr) in body.all_instrs() {
+                if let Op::Invoke {
+                    kind,
+                    method: named,
+                    args,
+                } = &instr.op
+                {
+                    all.insert((method, id), self.resolve(method, id, *kind, *named, args));
+                }
+            }
+        }
+        self.callees = all;
+    }
+
+    fn resolve(
+        &self,
+        caller: MethodId,
+        at: InstrId,
+        kind: InvokeKind,
+        named: MethodId,
+        args: &[ValueId],
+    ) -> Callees {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let mut found = Callees::default();
+        let exact = matches!(kind, InvokeKind::Static | InvokeKind::Special);
+        let mut targets: Vec<MethodId> = Vec::new();
+        if exact {
+            targets.push(named);
+        } else {
+            let info = classes.method(named);
+            let declared_here = self.classes.contains(&info.class);
+            for &node in heap.nodes_of(caller) {
+                targets.extend(
+                    heap.callees(node, at)
+                        .map(|callee| heap.node(callee).method),
+                );
+            }
+            let strangers = self.strangers(caller, named, args);
+            if !strangers.is_empty() {
+                // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
+                targets.retain(|target| !strangers.contains(target));
+                found.unknown = true;
+            }
+            if declared_here && !self.program.is_application() {
+                // The heap of a library knows one instance per class; any other may be behind the reference.
+                for &class in &self.input_classes {
+                    let flags = classes.class(class).flags;
+                    if classes.is_subtype(class, info.class)
+                        && !flags.is_interface()
+                        && !flags.is_abstract()
+                    {
+                        targets.extend(classes.select(class, named));
+                    }
+                }
+            }
+            let closed = info.flags.is_final()
+                || info.flags.is_private()
+                || classes.class(info.class).flags.is_final();
+            if closed {
+                targets.push(named);
+            } else if !declared_here {
+                let receiver = args.first().copied();
+                if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
+                    let known = self.models.find(classes, named).is_some()
+                        || self.program.library().effect(classes, named).is_some();
+                    if known {
+                        targets.push(named);
+                    } else {
+                        found.unknown = true;
+                    }
+                }
+            }
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        for target in targets {
+            if self.translated.contains(&target) {
+                found.translated.push(target);
+            } else {
+                found.library.push(target);
+            }
+        }
+        found.unknown |= found.translated.is_empty() && found.library.is_empty();
+        found
+    }
+
+    /// Methods that would run only for objects of unknown subclasses of abstract classes.
+    fn strangers(
+        &self,
+        caller: MethodId,
+        named: MethodId,
+        args: &[ValueId],
+    ) -> FxHashSet<MethodId> {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let (mut own, mut strange) = (FxHashSet::default(), FxHashSet::default());
+        let Some(&receiver) = args.first() else {
+            return strange;
+        };
+        for &node in heap.nodes_of(caller) {
+            for object in heap.points_to(node, receiver).iter() {
+                let object = heap.object(object);
+                let flags = classes.class(object.class).flags;
+                let vague = matches!(object.kind, ObjectKind::Passed | ObjectKind::Returned(_));
+                let selected = classes.select(object.class, named);
+                if vague && (flags.is_abstract() || flags.is_interface()) {
+                    strange.extend(selected);
+                } else {
+                    own.extend(selected);
+                }
+            }
+        }
+        if !self.program.is_application() {
+            for &class in &self.input_classes {
+                let flags = classes.class(class).flags;
+                if !flags.is_abstract() && classes.is_subtype(class, classes.method(named).class) {
+                    own.extend(classes.select(class, named));
+                }
+            }
+        }
+        strange.retain(|method| !own.contains(method));
+        strange
+    }
+
+    /// Whether a value may be an object of a class that is not translated and may be anything.
+    fn may_be_foreign(&self, method: MethodId, value: ValueId) -> bool {
+        let heap = self.program.heap();
+        heap.nodes_of(method).iter().any(|&node| {
+            let objects = heap.points_to(node, value);
+            objects.is_empty()
+                || objects.iter().any(|object| {
+                    let object = heap.object(object);
+                    match object.kind {
+                        ObjectKind::Allocated { .. }
+                        | ObjectKind::Lambda { .. }
+                        | ObjectKind::Instance
+                        | ObjectKind::ClassObject(_) => false,
+                        ObjectKind::Merged => {
+                            !is_value_class(self.table().class_name(object.class))
+                        }
+                        _ => true,
+                    }
+                })
+        })
+    }
+
+    fn find_entries(&mut self) {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let mut lambdas = FxHashSet::default();
+        let mut exposed = FxHashSet::default();
+        for &method in &self.methods {
+            let Some(body) = self.body(method) else {
+                continue;
+            };
+            for (_, instr) in body.all_instrs() {
+                match &instr.op {
+                    Op::Lambda { lambda, .. } => {
+                        lambdas.insert(lambda.handle.method);
+                    }
+                    Op::Invoke { method: named, .. }
+                        if is_back_door(classes.method_name(*named)) =>
+                    {
+                        let own = nest(classes.class_name(classes.method(method).class));
+                        exposed.extend(
+                            self.classes
+                                .iter()
+                                .copied()
+                                .filter(|&class| nest(classes.class_name(class)) == own),
+                        );
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut overriding = FxHashSet::default();
+        for &method in &self.methods {
+            let info = classes.method(method);
+            if info.flags.is_static() || info.flags.is_private() || classes.is_constructor(method) {
+                continue;
+            }
+            let foreign = classes.supertypes(info.class).iter().any(|&above| {
+                !self.classes.contains(&above)
+                    && classes
+                        .declared_method(
+                            above,
+                            classes.method_name(method),
+                            classes.method_descriptor(method),
+                        )
+                        .is_some()
+            });
+            if foreign {
+                overriding.insert(method);
+            }
+        }
+        self.roots = heap
+            .roots()
+            .iter()
+            .map(|root| heap.node(root.node).method)
+            .chain(
+                heap.spawns()
+                    .iter()
+                    .map(|spawn| heap.node(spawn.root).method),
+            )
+            .collect();
+        self.lambdas = lambdas;
+        self.exposed = exposed;
+        self.overriding = overriding;
+    }
+
+    /// Everything that leads to other threads: what the program model says, what clients get, and what unknown code is given.
+    fn find_escaped(&mut self) {
+        let heap = self.program.heap();
+        let mut escaped = self.program.sharing().escaped().clone();
+        let mut pending: Vec<ObjectId> = Vec::new();
+        let add = |objects: &ObjectSet, escaped: &mut ObjectSet, pending: &mut Vec<ObjectId>| {
+            pending.extend(escaped.add_all(objects, None).iter());
+        };
+        for object in heap.object_ids() {
+            let local = matches!(
+                heap.object(object).kind,
+                ObjectKind::Allocated { .. } | ObjectKind::Lambda { .. }
+            );
+            if !local && escaped.insert(object) {
+                pending.push(object);
+            }
+        }
+        for &method in &self.methods {
+            let Some(body) = self.body(method) else {
+                continue;
+            };
+            let open = self.is_open(method);
+            for (id, instr) in body.all_instrs() {
+                let leaked: Vec<ValueId> = match &instr.op {
+                    Op::Return { value: Some(value) } if open => vec![*value],
+                    Op::Throw { value } => vec![*value],
+                    Op::Lambda { args, .. } | Op::Dynamic { args, .. } => args.to_vec(),
+                    Op::Invoke { args, .. } => {
+                        let callees = self.callees(method, id);
+                        let harmless = !callees.unknown
+                            && callees.library.iter().all(|&callee| {
+                                self.models
+                                    .find(self.table(), callee)
+                                    .is_some_and(|m| !m.keeps)
+                            });
+                        if harmless { Vec::new() } else { args.to_vec() }
+                    }
+                    _ => continue,
+                };
+                for value in leaked {
+                    for &node in heap.nodes_of(method) {
+                        add(heap.points_to(node, value), &mut escaped, &mut pending);
+                    }
+                }
+            }
+        }
+        while let Some(object) = pending.pop() {
+            for (_, objects) in heap.fields_of(object) {
+                add(objects, &mut escaped, &mut pending);
+            }
+        }
+        self.escaped = escaped;
+    }
+
+    /// Whether no other thread can ever know what a value refers to.
+    pub fn never_escapes(&self, method: MethodId, value: ValueId) -> bool {
+        let heap = self.program.heap();
+        let nodes = heap.nodes_of(method);
+        !nodes.is_empty()
+            && nodes.iter().all(|&node| {
+                let objects = heap.points_to(node, value);
+                !objects.is_empty() && !objects.intersects(&self.escaped)
+            })
+    }
+}

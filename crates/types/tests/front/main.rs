@@ -1,0 +1,167 @@
+//! Java sources, compiled by javac and typed: every verdict is expected by name.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use support::{Fixture, jdk};
+
+#[test]
+fn account_is_atomic_where_it_holds_its_lock_throughout() {
+    let fixture = Fixture::of("Account.java");
+    let mut typed = fixture.types("bank/Account");
+    typed.expect("read", "this ? mover : atomic", true);
+    typed.expect("set", "this ? mover : atomic", true);
+    typed.expect("add", "this ? mover : atomic", true);
+    typed.expect("deposit2", "this ? mover : atomic", true);
+    typed.expect("deposit", "this ? mover : cmpd", false);
+    typed.expect(
+        "take",
+        "this ? (arg0 ? mover : cmpd) : (arg0 ? atomic : cmpd)",
+        false,
+    );
+    typed.guard("balance", false, "guarded_by this");
+}
+
+#[test]
+fn buffer_that_appends_another_tears() {
+    let fixture = Fixture::of("Buffer.java");
+    let mut typed = fixture.types("text/Buffer");
+    typed.guard("count", false, "guarded_by this");
+    typed.guard("value", true, "guarded_by this");
+    typed.expect("length", "this ? mover : atomic", true);
+    typed.expect("charAt", "this ? mover : atomic", true);
+    typed.expect("clear", "this ? mover : atomic", true);
+    typed.prove("append(C)V", true);
+    typed.prove("append(Ltext/Buffer;)V", false);
+    // The target belongs to the caller, and nobody knows its lock.
+    typed.prove("getChars", false);
+}
+
+#[test]
+fn half_of_a_long_is_a_step() {
+    let fixture = Fixture::of("Wide.java");
+    let mut typed = fixture.types("wide/Wide");
+    typed.expect("readPlain", "cmpd", false);
+    typed.expect("writePlain", "cmpd", false);
+    typed.expect("readWhole", "atomic", true);
+    typed.expect("writeWhole", "atomic", true);
+    typed.expect("readNarrow", "atomic", true);
+    typed.expect("bump", "cmpd", false);
+}
+
+#[test]
+fn explicit_locks_guard_and_read_locks_do_not() {
+    let fixture = Fixture::of("Explicit.java");
+    let mut typed = fixture.types("explicit/Explicit");
+    typed.guard("guarded", false, "guarded_by this.lock");
+    typed.guard("shared", false, "guarded_by this.both");
+    typed.guard("fooled", false, "no_guard");
+    for (method, proved) in [
+        ("add", true),
+        ("tryAdd", true),
+        ("get", true),
+        ("put", true),
+        ("fool", false),
+    ] {
+        typed.prove(method, proved);
+    }
+}
+
+#[test]
+fn what_others_may_know_has_no_guard() {
+    let fixture = Fixture::of("Leaky.java");
+    let mut typed = fixture.types("leaky/Leaky");
+    // The constructor published the object before it wrote the field.
+    typed.guard("count", false, "no_guard");
+    typed.guard("own", true, "guarded_by this");
+    for (method, proved) in [
+        ("both", false),
+        ("fill", false),
+        ("fillOwn", true),
+        ("twice", false),
+        ("onLock", false),
+        ("calls", false),
+    ] {
+        typed.prove(method, proved);
+    }
+}
+
+#[test]
+fn more_programs_of_the_paper() {
+    let fixture = Fixture::of("Paper.java");
+    let mut typed = fixture.types("paper/Vec");
+    typed.prove("add", true);
+    typed.prove("size", true);
+    // The caller's two calls are two critical sections, unless it holds the vector's lock.
+    let mut typed = fixture.types("paper/Watched");
+    typed.prove("watch", false);
+    typed.prove("watchLocked", true);
+    let mut typed = fixture.types("paper/Permission");
+    // Two reads and a write of a field without a lock.
+    typed.prove("hash", false);
+    typed.prove("hashLocked", true);
+    let mut typed = fixture.types("paper/Pool");
+    // Each round of the loop is a critical section of its own.
+    typed.prove("alloc", false);
+    typed.prove("tryAlloc", true);
+    let mut typed = fixture.types("paper/Names");
+    typed.expect("compare", "const", true);
+}
+
+#[test]
+fn objects_are_confined_until_they_leak() {
+    let fixture = Fixture::of("Fresh.java");
+    let mut typed = fixture.types("fresh/Fresh");
+    typed.guard("count", false, "guarded_by this");
+    typed.guard("data", true, "guarded_by this");
+    typed.prove("copy", true);
+    typed.prove("grow", true);
+    let mut typed = fixture.types("fresh/Shallow");
+    // The copy shares the array, so two locks guard it.
+    typed.prove("put", false);
+    let mut typed = fixture.types("fresh/Swapped");
+    // The array of one is put in another.
+    typed.prove("put", false);
+}
+
+#[test]
+fn another_name_is_no_hiding_place() {
+    let fixture = Fixture::of("Aliases.java");
+    let mut typed = fixture.types("aliases/Aliases");
+    typed.prove("throughResult", false);
+    typed.prove("throughStart", false);
+    typed.prove("alone", true);
+}
+
+#[test]
+fn string_buffer_can_tear_where_it_reads_another() {
+    let program = jdk(&["java.lang.StringBuffer"]);
+    let mut typed = program.types("java/lang/StringBuffer");
+    for torn in [
+        "append(Ljava/lang/StringBuffer;)Ljava/lang/StringBuffer;",
+        "append(Ljava/lang/CharSequence;)Ljava/lang/StringBuffer;",
+    ] {
+        typed.prove(torn, false);
+    }
+    for fine in ["length", "capacity"] {
+        typed.prove(fine, true);
+    }
+}
+
+#[test]
+fn vector_counts_modifications_outside_its_lock() {
+    let program = jdk(&["java.util.Vector"]);
+    let mut typed = program.types("java/util/Vector");
+    for fine in [
+        "size",
+        "capacity",
+        "isEmpty",
+        "get",
+        "elementAt(I)Ljava/lang/Object;",
+    ] {
+        typed.prove(fine, true);
+    }
+    typed.prove("addAll(Ljava/util/Collection;)Z", false);
+    typed.prove("removeAll", false);
+}

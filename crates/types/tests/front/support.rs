@@ -1,0 +1,121 @@
+//! Compiles fixtures, types them and compares.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+use untorn_program::{ClassId, LoadPlan, MethodId, Program};
+use untorn_types::report::Typed;
+
+/// A loaded program; the folder lives as long.
+pub struct Fixture {
+    program: Program,
+    _folder: Option<TempDir>,
+}
+
+/// The types of one class.
+pub struct ClassTypes<'a> {
+    program: &'a Program,
+    class: ClassId,
+    typed: Typed<'a>,
+}
+
+fn javac() -> std::ffi::OsString {
+    match std::env::var_os("JAVA_HOME") {
+        Some(home) => Path::new(&home).join("bin/javac").into_os_string(),
+        None => "javac".into(),
+    }
+}
+
+/// Classes of the JDK as a library.
+pub fn jdk(classes: &[&str]) -> Fixture {
+    let plan = LoadPlan {
+        jdk_classes: classes.iter().map(|&name| name.to_owned()).collect(),
+        ..LoadPlan::default()
+    };
+    Fixture {
+        program: Program::load(&plan).unwrap(),
+        _folder: None,
+    }
+}
+
+impl Fixture {
+    /// Compiles a source of `tests/front/fixtures` and loads it as a library.
+    pub fn of(source: &str) -> Fixture {
+        let folder = TempDir::new().unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/front/fixtures")
+            .join(source);
+        let result = Command::new(javac())
+            .args(["-nowarn", "-g", "-d"])
+            .arg(folder.path())
+            .arg(source)
+            .output()
+            .unwrap();
+        assert!(
+            result.status.success(),
+            "javac failed: {}",
+            String::from_utf8_lossy(&result.stderr)
+        );
+        let plan = LoadPlan {
+            inputs: vec![folder.path().to_owned()],
+            ..LoadPlan::default()
+        };
+        Fixture {
+            program: Program::load(&plan).unwrap(),
+            _folder: Some(folder),
+        }
+    }
+
+    pub fn types(&self, class: &str) -> ClassTypes<'_> {
+        ClassTypes {
+            program: &self.program,
+            class: self.program.classes().find(class).unwrap(),
+            typed: Typed::new(&self.program).unwrap(),
+        }
+    }
+}
+
+impl ClassTypes<'_> {
+    /// The method by its name, with its descriptor if there are several.
+    fn method(&self, name: &str) -> MethodId {
+        let classes = self.program.classes();
+        let (name, descriptor) = match name.find('(') {
+            Some(at) => (&name[..at], Some(&name[at..])),
+            None => (name, None),
+        };
+        let found: Vec<MethodId> = classes
+            .methods_named(self.class, name)
+            .filter(|&m| descriptor.is_none_or(|d| classes.method_descriptor(m) == d))
+            .collect();
+        assert_eq!(found.len(), 1, "{name} names {} methods", found.len());
+        found[0]
+    }
+
+    /// The type and the verdict.
+    pub fn expect(&mut self, name: &str, atomicity: &str, proved: bool) {
+        let method = self.method(name);
+        assert_eq!(
+            self.typed.type_of(method).as_deref(),
+            Some(atomicity),
+            "{name}"
+        );
+        self.prove(name, proved);
+    }
+
+    /// The verdict alone.
+    pub fn prove(&mut self, name: &str, proved: bool) {
+        let method = self.method(name);
+        assert_eq!(self.typed.is_proved(method), Some(proved), "{name}");
+    }
+
+    /// The guard of a field or of its content.
+    pub fn guard(&self, field: &str, content: bool, guard: &str) {
+        let field = self
+            .program
+            .classes()
+            .declared_field(self.class, field)
+            .unwrap();
+        assert_eq!(self.typed.guard_of(field, content).as_deref(), Some(guard));
+    }
+}

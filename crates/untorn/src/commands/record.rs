@@ -1,0 +1,61 @@
+//! `untorn record`: keeps what a program does as a trace.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use untorn_live::{LiveSource, Process, Tally, record, watch};
+use untorn_trace::{Source, UtrOptions};
+
+use crate::cli::RecordArgs;
+use crate::commands::watching::{options, stats, status_of, warn};
+use crate::failure::Failure;
+use crate::output::tell;
+
+pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
+    let options = options(&args.watch, args.spec.as_deref(), &args.command)?;
+    // A folder that does not exist is said before the program starts.
+    File::create(&args.output).map_err(|error| Failure::file(&args.output, error))?;
+    let first = AtomicBool::new(true);
+    let (status, processes) = watch(&options, |process, source| {
+        let path = if first.swap(false, Ordering::Relaxed) {
+            args.output.clone()
+        } else {
+            beside(&args.output, process)
+        };
+        keep(args, &path, source)
+    })?;
+    if processes.is_empty() {
+        return Err(Failure::NothingWatched);
+    }
+    for mut process in processes {
+        warn(&process);
+        let tally = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
+        if args.stats {
+            for (name, value) in stats(&process, tally) {
+                eprintln!("{name}: {value}");
+            }
+        }
+    }
+    Ok(status_of(status))
+}
+
+/// Where a further process is kept: `run.utr` becomes `run.4711.utr`.
+fn beside(path: &Path, process: &Process) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{}", process.pid));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// Writes one process's events, to its end.
+fn keep(args: &RecordArgs, path: &Path, source: &mut LiveSource) -> Result<Tally, Failure> {
+    let compress = !args.no_compress;
+    record(source, path, UtrOptions { compress })?;
+    tell(&source.notes());
+    Ok(source.tally())
+}

@@ -1,0 +1,82 @@
+//! What `run` and `record` have in common: how a program is started, and what is said of its processes afterwards.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{ExitCode, ExitStatus};
+
+use serde_json::{Map, Value, json};
+use untorn_channel::Config;
+use untorn_live::{Options, Tally, Watched, agent_library};
+
+use crate::cli::WatchArgs;
+use crate::failure::Failure;
+
+/// What to start, and what to ask of the agent.
+pub fn options(
+    args: &WatchArgs,
+    spec: Option<&Path>,
+    command: &[OsString],
+) -> Result<Options, Failure> {
+    let spec = match spec {
+        Some(path) => {
+            Some(std::fs::read_to_string(path).map_err(|error| Failure::file(path, error))?)
+        }
+        None => None,
+    };
+    Ok(Options {
+        command: command.to_vec(),
+        agent: agent_library()?,
+        config: Config {
+            include: args.include.clone(),
+            exclude: args.exclude.clone(),
+            arrays: args.arrays,
+            stacks: args.stacks,
+            spec,
+            ..Config::default()
+        },
+        children: !args.no_children,
+        ..Options::default()
+    })
+}
+
+/// The program's own status as a shell would see it.
+pub fn status_of(program: ExitStatus) -> ExitCode {
+    let code = program
+        .code()
+        .unwrap_or_else(|| 128 + program.signal().unwrap_or(0));
+    ExitCode::from(code as u8)
+}
+
+/// Tells what kept a process from being recorded whole.
+pub fn warn<T>(watched: &Watched<T>) {
+    if watched.drained.exhausted {
+        eprintln!(
+            "untorn: process {}: more threads live than there is memory for their logs; recording stopped there, the program went on",
+            watched.process.pid
+        );
+    }
+}
+
+/// Counts of one process, for `--stats`.
+pub fn stats<T>(watched: &Watched<T>, tally: Tally) -> Map<String, Value> {
+    let mut stats = Map::new();
+    stats.insert("program".to_owned(), json!(watched.process.program));
+    for (name, count) in [
+        ("records", watched.drained.records),
+        ("segments", watched.drained.segments),
+        ("waits for a segment", watched.drained.waits),
+        ("events", tally.events),
+        ("edges", tally.edges),
+        ("events refused", tally.refused),
+        ("events put in", tally.put_in),
+        ("records undeclared", tally.undeclared),
+        ("records cut off", tally.cut_off),
+    ] {
+        stats.insert(name.to_owned(), json!(count));
+    }
+    for (name, count) in &watched.counts {
+        stats.insert(name.clone(), json!(count));
+    }
+    stats
+}

@@ -1,0 +1,189 @@
+//! Multi-run mode, refinement and specifications, end to end on a program whose schedule is forced.
+
+#![allow(clippy::unwrap_used)]
+
+mod program;
+
+use std::process::Output;
+
+use program::Program;
+
+/// Two threads that always interleave in the same way: `torn` and `alsoTorn` are divided in every run, `whole` never.
+const FORCED: &str = r"
+public class Forced {
+    static volatile int step;
+    private int first;
+    private int second;
+
+    synchronized int first() { return first; }
+    synchronized void first(int value) { first = value; }
+    synchronized int second() { return second; }
+    synchronized void second(int value) { second = value; }
+    synchronized void whole() { first++; second++; }
+
+    private static void reach(int wanted) { while (step < wanted) Thread.onSpinWait(); }
+
+    void torn() {
+        int seen = first();
+        Forced.step = 1;
+        reach(2);
+        first(seen + 1);
+    }
+
+    void alsoTorn() {
+        int seen = second();
+        Forced.step = 3;
+        reach(4);
+        second(seen + 1);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Forced shared = new Forced();
+        Thread other = new Thread(() -> {
+            reach(1);
+            shared.first(7);
+            step = 2;
+            reach(3);
+            shared.second(7);
+            step = 4;
+        });
+        other.start();
+        shared.torn();
+        shared.alsoTorn();
+        shared.whole();
+        other.join();
+    }
+}
+";
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The methods that a run in JSON names, sorted.
+fn methods(run: &Output) -> Vec<String> {
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {} {}", text(&run.stdout), text(&run.stderr));
+    });
+    let mut methods: Vec<String> = (report["findings"].as_array().unwrap().iter())
+        .map(|finding| finding["region"]["method"].as_str().unwrap().to_owned())
+        .collect();
+    methods.sort();
+    methods
+}
+
+#[test]
+fn a_second_run_finds_what_a_single_run_finds() {
+    let program = Program::compile("Forced", FORCED);
+    let single = program.watched(&["run", "--with", "doublechecker", "--format", "json"]);
+    assert_eq!(methods(&single), ["alsoTorn", "torn"]);
+    let (one, all) = (program.file("one.prof"), program.file("all.prof"));
+    let first = program.watched(&["run", "--mode", "first", "--profile", &one]);
+    assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
+    let merged = Program::untorn(&["profile", "merge", &one, &one, "-o", &all]);
+    assert!(merged.status.success());
+    assert_eq!(std::fs::read(&one).unwrap(), std::fs::read(&all).unwrap());
+    let second = program.watched(&[
+        "run",
+        "--mode",
+        "second",
+        "--profile",
+        &all,
+        "--format",
+        "json",
+    ]);
+    assert_eq!(methods(&second), ["alsoTorn", "torn"]);
+}
+
+#[test]
+fn refinement_comes_to_an_end_and_says_why_each_region_went() {
+    let program = Program::compile("Forced", FORCED);
+    let (spec, again) = (program.file("spec.toml"), program.file("again.toml"));
+    let run = program.watched(&["refine", "--trials", "2", "-o", &spec]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(
+        text(&run.stderr).contains("2 regions taken out"),
+        "{}",
+        text(&run.stderr)
+    );
+    let refined = std::fs::read_to_string(&spec).unwrap();
+    for (reason, region) in [
+        ("# Forced.torn is torn", "\"Forced.torn()V@0\""),
+        ("# Forced.alsoTorn is torn", "\"Forced.alsoTorn()V@0\""),
+    ] {
+        assert!(
+            refined.contains(reason) && refined.contains(region),
+            "{refined}"
+        );
+    }
+    assert!(!refined.contains("whole"), "{refined}");
+
+    let evidence = std::fs::read_to_string(format!("{spec}.findings.json")).unwrap();
+    assert!(evidence.contains("interleavings"));
+
+    // What it wrote is not overwritten by mistake, and can be gone on with.
+    let refused = program.watched(&["refine", "--trials", "1", "-o", &spec]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--resume"));
+    let resumed = program.watched(&["refine", "--trials", "1", "--resume", "-o", &spec]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
+    assert_eq!(std::fs::read_to_string(&spec).unwrap(), refined);
+
+    // A second refinement of what is left removes nothing.
+    let fixpoint = program.watched(&[
+        "refine", "--trials", "2", "--jobs", "2", "--spec", &spec, "-o", &again,
+    ]);
+    assert_eq!(
+        fixpoint.status.code(),
+        Some(0),
+        "{}",
+        text(&fixpoint.stderr)
+    );
+    assert!(
+        text(&fixpoint.stderr).contains("trial 2: 0 regions taken out"),
+        "{}",
+        text(&fixpoint.stderr)
+    );
+}
+
+#[test]
+fn a_specification_is_shown_with_its_rules_and_intersected() {
+    let program = Program::compile("Forced", FORCED);
+    let (a, b) = (program.file("a.toml"), program.file("b.toml"));
+    std::fs::write(&a, "heuristic = \"auto\"\nexclude = [\"Forced.torn\"]\n").unwrap();
+    std::fs::write(&b, "heuristic = \"synch\"\n").unwrap();
+    let shown = Program::untorn(&["spec", "show", &program.classes(), "--spec", &a]);
+    let shown = text(&shown.stdout);
+    assert!(
+        shown.contains("atomic  Forced.alsoTorn()V  (heuristic auto)"),
+        "{shown}"
+    );
+    assert!(
+        !shown.contains("Forced.torn()V") && !shown.contains("main"),
+        "{shown}"
+    );
+    let both = Program::untorn(&["spec", "intersect", &a, &b]);
+    let both_file = program.file("both.toml");
+    std::fs::write(&both_file, &both.stdout).unwrap();
+    let shown = Program::untorn(&[
+        "spec",
+        "show",
+        &program.classes(),
+        "--spec",
+        &both_file,
+        "--all",
+    ]);
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("atomic  Forced.whole()V"), "{shown}");
+    assert!(
+        shown.contains("-       Forced.alsoTorn()V  (not in every specification)"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("-       Forced.torn()V  (excluded by Forced.torn)"),
+        "{shown}"
+    );
+    std::fs::write(&b, "heuristic = 7\n").unwrap();
+    let bad = Program::untorn(&["spec", "show", &program.classes(), "--spec", &b]);
+    assert_eq!(bad.status.code(), Some(2));
+}

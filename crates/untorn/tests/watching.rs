@@ -1,0 +1,154 @@
+//! `untorn run` and `untorn record` on a real program.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+// Linked in so that cargo builds the agent library first.
+use untorn_agent as _;
+
+const PROGRAM: &str = r#"
+public class Counter {
+    private int value;
+
+    synchronized int get() { return value; }
+
+    synchronized void set(int next) { value = next; }
+
+    /** Two steps: another thread can come between. */
+    void torn() {
+        int seen = get();
+        Thread.yield();
+        set(seen + 1);
+    }
+
+    synchronized void whole() { value++; }
+
+    public static void main(String[] arguments) throws Exception {
+        Counter counter = new Counter();
+        Thread[] threads = new Thread[3];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                for (int k = 0; k < 200; k++) {
+                    counter.torn();
+                    counter.whole();
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) thread.join();
+        System.out.println("counted");
+        System.err.println("to the other stream");
+        System.exit(5);
+    }
+}
+"#;
+
+/// JAVA_HOME, else what PATH finds.
+fn tool(name: &str) -> PathBuf {
+    match std::env::var_os("JAVA_HOME") {
+        Some(home) => Path::new(&home).join("bin").join(name),
+        None => name.into(),
+    }
+}
+
+fn classes() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    FOLDER
+        .get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let source = folder.path().join("Counter.java");
+            fs::write(&source, PROGRAM).unwrap();
+            let run = Command::new(tool("javac"))
+                .arg("-d")
+                .arg(folder.path())
+                .arg(source)
+                .output()
+                .unwrap();
+            assert!(run.status.success(), "{run:?}");
+            folder
+        })
+        .path()
+}
+
+/// Runs untorn with options before `--` and the program after.
+fn untorn(options: &[&str]) -> Output {
+    let beside_this_test = std::env::current_exe().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .args(options)
+        .arg("--")
+        .arg(tool("java"))
+        .arg("-cp")
+        .arg(classes())
+        .arg("Counter")
+        .env(
+            "UNTORN_AGENT",
+            beside_this_test.with_file_name("libuntorn_agent.so"),
+        )
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn run_reports_what_is_torn_and_nothing_else() {
+    let run = untorn(&["run", "--format", "json"]);
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    let (program, report) = {
+        let all = text(&run.stdout);
+        let (first, rest) = all.split_once('\n').unwrap();
+        (first.to_owned(), rest.to_owned())
+    };
+    assert_eq!(program, "counted");
+    assert_eq!(text(&run.stderr), "to the other stream\n");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let methods: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["region"]["method"].as_str().unwrap())
+        .collect();
+    assert_eq!(methods, ["torn"]);
+}
+
+#[test]
+fn the_exit_status_is_whose_it_was_asked_for() {
+    let run = untorn(&["run", "--fast", "--exit-code", "program", "-q"]);
+    assert_eq!(run.status.code(), Some(5), "{run:?}");
+    let run = untorn(&["run", "--exclude", "**", "-q"]);
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+}
+
+#[test]
+fn a_recording_is_analyzed_as_the_run_would_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("run.utr");
+    let run = untorn(&["record", "-o", trace.to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(5), "{run:?}");
+    assert_eq!(text(&run.stdout), "counted\n");
+    assert_eq!(text(&run.stderr), "to the other stream\n");
+    let analyzed = Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .arg("analyze")
+        .arg(&trace)
+        .output()
+        .unwrap();
+    assert_eq!(analyzed.status.code(), Some(1), "{analyzed:?}");
+    assert!(text(&analyzed.stdout).contains("Counter.torn"));
+}
+
+#[test]
+fn what_cannot_be_watched_is_said() {
+    let run = Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .args(["run", "--", "no-such-command-at-all"])
+        .env("UNTORN_AGENT", env!("CARGO_BIN_EXE_untorn"))
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(text(&run.stderr).starts_with("untorn: no-such-command-at-all: "));
+}
