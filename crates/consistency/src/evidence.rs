@@ -31,6 +31,8 @@ const MOST_ORIGINS: usize = 2;
 const MOST_SEARCHED: usize = 500;
 /// How many accesses of a lock view are shown with their place.
 const MOST_PLACES: usize = 4;
+/// How many methods with larger views a finding names.
+const MOST_NAMED: usize = 5;
 /// How many callers a finding shows.
 const MOST_ENCLOSING: usize = 8;
 /// How many allocation sites a finding shows.
@@ -85,10 +87,11 @@ impl<'a> Writer<'a> {
 
     fn finding(&self, method: MethodId, candidates: &[&Candidate]) -> Finding {
         let mut views: Vec<MethodViews> = Vec::new();
-        let mut larger = 0;
+        let mut larger: Vec<MethodId> = Vec::new();
         let mut seen: FxHashSet<(usize, PartId)> = FxHashSet::default();
         for candidate in candidates {
-            larger = larger.max(candidate.larger);
+            let hidden = candidate.larger.iter().filter(|of| **of != method);
+            larger.extend(hidden);
             if !seen.insert((candidate.execution, candidate.part)) || seen.len() > MOST_METHOD_VIEWS
             {
                 continue;
@@ -112,11 +115,10 @@ impl<'a> Writer<'a> {
         if let Some(note) = self.region_note(method) {
             notes.push(note);
         }
-        if larger > 0 {
-            let plural = if larger == 1 { "method" } else { "methods" };
-            notes.push(format!(
-                "{larger} more {plural} with a larger view not shown (switch off the filter `smallest` to see them)"
-            ));
+        larger.sort_unstable();
+        larger.dedup();
+        if !larger.is_empty() {
+            notes.push(self.larger_note(&larger));
         }
         let message = views.first().map_or_else(String::new, message);
         let evidence = Evidence {
@@ -137,6 +139,24 @@ impl<'a> Writer<'a> {
             message,
             evidence,
         )
+    }
+
+    /// Which inconsistent methods the filter `smallest` has left out for this one.
+    fn larger_note(&self, methods: &[MethodId]) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for method in methods {
+            let name = self.region(*method).short_name();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let shown = names.len().min(MOST_NAMED);
+        let more = match names.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let shown = names[..shown].join(", ");
+        format!("inconsistent as well, with more fields: {shown}{more}")
     }
 
     fn method_views(&self, candidate: &Candidate) -> MethodViews {

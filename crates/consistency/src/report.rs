@@ -126,7 +126,7 @@ pub struct Candidate {
     /// What it is inconsistent with.
     pub broken: Broken,
     /// Inconsistent methods that were left out for this one, since they have a larger view.
-    pub larger: usize,
+    pub larger: Rc<[MethodId]>,
     /// Inconsistent methods that were left out for this one, since they call it; the nearest first.
     pub callers: Vec<MethodId>,
 }
@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
                     group,
                     part,
                     broken,
-                    larger: 0,
+                    larger: Rc::from([]),
                     callers: self.methods(execution, method, around.unwrap_or_default()),
                 });
             }
@@ -446,8 +446,8 @@ fn smallest(checker: &Checker<'_>, candidates: Vec<Candidate>) -> Vec<Candidate>
         let of_view = of_group.entry(candidate.part).or_default();
         of_view.insert(candidate.method);
     }
-    // For each of the smallest views how many methods have larger ones.
-    let mut larger: FxHashMap<PartId, usize> = FxHashMap::default();
+    // For each of the smallest views the methods that have larger ones.
+    let mut larger: FxHashMap<PartId, Rc<[MethodId]>> = FxHashMap::default();
     for of_group in methods.values() {
         let views: Vec<(PartId, Vec<Entry>)> = (of_group.keys())
             .map(|part| (*part, checker.view(*part)))
@@ -462,13 +462,15 @@ fn smallest(checker: &Checker<'_>, candidates: Vec<Candidate>) -> Vec<Candidate>
                 .filter(|(_, other)| is_smaller(view, other))
                 .flat_map(|(other, _)| of_group[other].iter().copied())
                 .collect();
-            larger.insert(*part, hidden.len());
+            let mut hidden: Vec<MethodId> = hidden.into_iter().collect();
+            hidden.sort_unstable();
+            larger.insert(*part, hidden.into());
         }
     }
     let mut kept = candidates;
     kept.retain_mut(|candidate| match larger.get(&candidate.part) {
-        Some(count) => {
-            candidate.larger = *count;
+        Some(hidden) => {
+            candidate.larger = Rc::clone(hidden);
             true
         }
         None => false,

@@ -37,6 +37,9 @@ const MOST_STATES: usize = 400_000;
 /// A node that is called in more contexts than these is executed in widened ones from then on.
 const MOST_CONTEXTS: u32 = 24;
 
+/// How many of those a node keeps, for the locks its callers hold, once contexts are widened at once.
+const FEW_CONTEXTS: u32 = 4;
+
 /// Executes threads; variables and sets are common to all of them.
 #[derive(Debug)]
 pub struct Executor<'a> {
@@ -225,7 +228,7 @@ impl Run<'_, '_> {
                 key.1 = key.1.widened();
                 self.executor.widened += 1;
             }
-            if *count >= 2 * MOST_CONTEXTS {
+            if many && *count >= FEW_CONTEXTS || *count >= 2 * MOST_CONTEXTS {
                 key.1.held.clear();
             }
             if !self.keys.contains(&key) {
