@@ -148,12 +148,26 @@ impl Sets {
         if let Some(known) = self.unions.get(&key) {
             return *known;
         }
-        let mut entries = self.get(left).to_vec();
-        entries.extend_from_slice(self.get(right));
-        let union = self.intern(entries);
+        let union = merged(self.get(left), self.get(right));
+        let union = SetId(self.table.insert_full(union.into_boxed_slice()).0 as u32);
         self.unions.insert(key, union);
         union
     }
+}
+
+/// The union of two ascending lists.
+fn merged(left: &[Entry], right: &[Entry]) -> Vec<Entry> {
+    let mut union = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left, right);
+    while let (Some(l), Some(r)) = (left.first(), right.first()) {
+        let (take_left, take_right) = (l <= r, r <= l);
+        union.push(*l.min(r));
+        left = &left[usize::from(take_left)..];
+        right = &right[usize::from(take_right)..];
+    }
+    union.extend_from_slice(left);
+    union.extend_from_slice(right);
+    union
 }
 
 /// The lock view of a set of accesses: one entry per variable, w if it is written.

@@ -16,16 +16,23 @@ use untorn_spec::{ClassFacts, Specification};
 
 use crate::domain::{Entry, Variables, overlap};
 use crate::execution::{Execution, Section, StateId};
+use crate::groups::PartId;
 use crate::report::{Candidate, Checker};
 
 /// The name of the analysis.
 const NAME: &str = "consistency";
+/// How many views of a method, over classes and threads, a finding shows.
+const MOST_METHOD_VIEWS: usize = 8;
 /// How many lock views a finding shows.
 const MOST_VIEWS: usize = 6;
 /// How many methods that have one lock view a finding shows.
 const MOST_ORIGINS: usize = 2;
 /// How many states are searched for an access to show.
-const MOST_SEARCHED: usize = 2000;
+const MOST_SEARCHED: usize = 500;
+/// How many accesses of a lock view are shown with their place.
+const MOST_PLACES: usize = 4;
+/// How many methods with larger views a finding names.
+const MOST_NAMED: usize = 5;
 /// How many callers a finding shows.
 const MOST_ENCLOSING: usize = 8;
 /// How many allocation sites a finding shows.
@@ -80,9 +87,15 @@ impl<'a> Writer<'a> {
 
     fn finding(&self, method: MethodId, candidates: &[&Candidate]) -> Finding {
         let mut views: Vec<MethodViews> = Vec::new();
-        let mut larger = 0;
+        let mut larger: Vec<MethodId> = Vec::new();
+        let mut seen: FxHashSet<(usize, PartId)> = FxHashSet::default();
         for candidate in candidates {
-            larger = larger.max(candidate.larger);
+            let hidden = candidate.larger.iter().filter(|of| **of != method);
+            larger.extend(hidden);
+            if !seen.insert((candidate.execution, candidate.part)) || seen.len() > MOST_METHOD_VIEWS
+            {
+                continue;
+            }
             let view = self.method_views(candidate);
             let same =
                 |known: &&mut MethodViews| (&known.class, &known.view) == (&view.class, &view.view);
@@ -102,11 +115,10 @@ impl<'a> Writer<'a> {
         if let Some(note) = self.region_note(method) {
             notes.push(note);
         }
-        if larger > 0 {
-            let plural = if larger == 1 { "method" } else { "methods" };
-            notes.push(format!(
-                "{larger} more {plural} with a larger view not shown (switch off the filter `smallest` to see them)"
-            ));
+        larger.sort_unstable();
+        larger.dedup();
+        if !larger.is_empty() {
+            notes.push(self.larger_note(&larger));
         }
         let message = views.first().map_or_else(String::new, message);
         let evidence = Evidence {
@@ -129,13 +141,31 @@ impl<'a> Writer<'a> {
         )
     }
 
+    /// Which inconsistent methods the filter `smallest` has left out for this one.
+    fn larger_note(&self, methods: &[MethodId]) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for method in methods {
+            let name = self.region(*method).short_name();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let shown = names.len().min(MOST_NAMED);
+        let more = match names.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let shown = names[..shown].join(", ");
+        format!("inconsistent as well, with more fields: {shown}{more}")
+    }
+
     fn method_views(&self, candidate: &Candidate) -> MethodViews {
         let class = self.checker.grouping.class(candidate.group);
         let execution = &self.executions[candidate.execution];
         MethodViews {
             class: class.map_or_else(|| "*".to_owned(), |class| self.dotted(class)),
             library: class.is_some_and(|class| !self.program.is_input(class)),
-            view: self.entries(&candidate.view),
+            view: self.entries(&self.checker.view(candidate.part)),
             thread: self.thread(execution.thread),
             interfering: self.interfering(candidate),
             allocated_at: self.allocated_at(candidate),
@@ -144,6 +174,7 @@ impl<'a> Writer<'a> {
 
     /// The lock views of broken pairs, the first of each pair and the second in turn.
     fn interfering(&self, candidate: &Candidate) -> Vec<LockView> {
+        let own = self.checker.view(candidate.part);
         let mut shown: Vec<usize> = Vec::new();
         for (left, right) in candidate.broken.iter() {
             for index in [*left, *right] {
@@ -157,7 +188,7 @@ impl<'a> Writer<'a> {
             let Some(((_, view), lock_views)) = self.checker.lock_views.get_index(index) else {
                 continue;
             };
-            let common = overlap(view, &candidate.view);
+            let common = overlap(view, &own);
             let mut methods: FxHashSet<MethodId> = FxHashSet::default();
             for (execution, state, section) in &lock_views.origins {
                 if methods.len() >= MOST_ORIGINS {
@@ -199,7 +230,7 @@ impl<'a> Writer<'a> {
                 self.lock(method, &region.lock)
             }
         };
-        for entry in view {
+        for entry in view.iter().take(MOST_PLACES) {
             if let Some(place) = self.access(execution, id, section, *entry)
                 && !places.contains(&place)
             {
@@ -249,7 +280,7 @@ impl<'a> Writer<'a> {
     fn allocated_at(&self, candidate: &Candidate) -> Vec<Place> {
         let program = self.program;
         let classes = program.classes();
-        let owners: FxHashSet<ClassId> = (candidate.view.iter())
+        let owners: FxHashSet<ClassId> = (self.checker.view(candidate.part).iter())
             .map(|entry| self.variables.get(entry.variable()).class(classes))
             .collect();
         let accessed = program

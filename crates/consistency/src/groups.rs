@@ -3,6 +3,8 @@
 //! Paper: section 4, the partition of views by the class of the fields; section 3.3, shared and read-only variables.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -16,6 +18,23 @@ use crate::options::Options;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
+/// An interned set of entries of one group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartId(u32);
+
+/// What a set has of one group.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// The group.
+    pub group: GroupId,
+    /// Whether there is a write among it.
+    pub writes: bool,
+    /// The entries.
+    pub id: PartId,
+}
+
+type Known = IndexSet<(GroupId, Box<[Entry]>), FxBuildHasher>;
+
 /// Groups of variables.
 #[derive(Debug)]
 pub struct Grouping<'a> {
@@ -24,8 +43,9 @@ pub struct Grouping<'a> {
     of: Vec<Option<GroupId>>,
     /// The class of each group; `None` if all classes are one group.
     classes: IndexSet<Option<ClassId>, FxBuildHasher>,
-    /// Groups of a set, each with whether it is written.
-    parts: RefCell<FxHashMap<SetId, Vec<(GroupId, bool)>>>,
+    /// For each set its parts, found when first asked for: most methods share their set with others.
+    parts: RefCell<FxHashMap<SetId, Rc<[Part]>>>,
+    known: RefCell<Known>,
 }
 
 impl<'a> Grouping<'a> {
@@ -72,6 +92,7 @@ impl<'a> Grouping<'a> {
             of,
             classes,
             parts: RefCell::default(),
+            known: RefCell::default(),
         }
     }
 
@@ -90,43 +111,57 @@ impl<'a> Grouping<'a> {
         self.group(entry.variable()) == Some(group)
     }
 
-    /// The groups that a set has entries of, ascending.
-    pub fn groups(&self, set: SetId) -> Vec<GroupId> {
-        self.part(set, |parts| parts.iter().map(|(group, _)| *group).collect())
+    /// How many groups there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The parts of a set, ascending by group.
+    pub fn parts(&self, set: SetId) -> Rc<[Part]> {
+        let mut parts = self.parts.borrow_mut();
+        Rc::clone(parts.entry(set).or_insert_with(|| self.divide(set)))
     }
 
     /// Whether a set has entries of a group.
     pub fn touches(&self, group: GroupId, set: SetId) -> bool {
-        self.part(set, |parts| parts.iter().any(|(own, _)| *own == group))
+        self.part(group, set).is_some()
     }
 
     /// Whether a set has writes of a group.
     pub fn writes(&self, group: GroupId, set: SetId) -> bool {
-        self.part(set, |parts| parts.contains(&(group, true)))
+        self.part(group, set).is_some_and(|part| part.writes)
     }
 
-    /// The entries of a set that are of a group, ascending.
-    pub fn restrict(&self, set: SetId, group: GroupId) -> Vec<Entry> {
-        let own = |entry: &&Entry| self.has(group, **entry);
-        self.sets.get(set).iter().filter(own).copied().collect()
+    /// The entries of a part, ascending.
+    pub fn entries(&self, part: PartId) -> Box<[Entry]> {
+        self.known.borrow()[part.0 as usize].1.clone()
     }
 
-    fn part<T>(&self, set: SetId, look: impl FnOnce(&[(GroupId, bool)]) -> T) -> T {
-        let mut parts = self.parts.borrow_mut();
-        look(parts.entry(set).or_insert_with(|| {
-            let mut found: Vec<(GroupId, bool)> = Vec::new();
-            for entry in self.sets.get(set) {
-                let Some(group) = self.group(entry.variable()) else {
-                    continue;
-                };
-                match found.iter_mut().find(|(own, _)| *own == group) {
-                    Some((_, written)) => *written |= entry.is_write(),
-                    None => found.push((group, entry.is_write())),
-                }
+    /// The group of a part.
+    pub fn group_of(&self, part: PartId) -> GroupId {
+        self.known.borrow()[part.0 as usize].0
+    }
+
+    fn part(&self, group: GroupId, set: SetId) -> Option<Part> {
+        let parts = self.parts(set);
+        let at = parts.binary_search_by_key(&group, |part| part.group).ok()?;
+        Some(parts[at])
+    }
+
+    fn divide(&self, set: SetId) -> Rc<[Part]> {
+        let mut found: BTreeMap<GroupId, Vec<Entry>> = BTreeMap::new();
+        for entry in self.sets.get(set) {
+            if let Some(group) = self.group(entry.variable()) {
+                found.entry(group).or_default().push(*entry);
             }
-            found.sort_unstable();
-            found
-        }))
+        }
+        let mut known = self.known.borrow_mut();
+        let part = |(group, entries): (GroupId, Vec<Entry>)| Part {
+            group,
+            writes: entries.iter().any(|entry| entry.is_write()),
+            id: PartId(known.insert_full((group, entries.into())).0 as u32),
+        };
+        found.into_iter().map(part).collect()
     }
 }
 

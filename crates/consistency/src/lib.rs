@@ -1,18 +1,68 @@
 //! Method consistency: methods whose variables the locks of a program take apart, found without running it.
 //!
 //! Paper: von Praun and Gross, "Static Detection of Atomicity Violations in Object-Oriented Programs", whole.
-//! A *method view* is what a method accesses, with all it calls; a *lock view* is what is accessed while a lock is held.
-//! A method is *consistent* if the lock views that overlap its view form a chain, views of threads that cannot run beside it aside.
-//!
 //! Guarantee: none in either direction, as in the paper.
-//! It finds every read under a lock of what concurrent threads write under a lock, where the reading method does more than that one critical section.
-//! It misses torn methods whose critical sections all write the same variables (a counter incremented twice), and whatever needs no lock or is not reached by the program model.
-//! It over-reports where order comes from elsewhere: an enclosing lock on another object, initialization before use, start and join.
-//!
-//! Differences from the paper: see [`execution`], [`section`] (a filter of ours, on by default) and [`report`].
+//! Differences from the paper: `execution` (contexts, re-entrant locks, large circles of calls), `section` (a filter of ours, on by default) and `report` (what *smallest* and *lowest* compare).
 //! Fields of no concurrent use (all accesses by one thread that exists once) are left out like unshared objects.
 //!
-//! *Invariant.* The domain, the per-method analysis and the whole-program report are three parts: [`domain`], [`execution`], [`report`].
+//! *Invariant.* The domain, the per-method analysis and the whole-program report are three parts: `domain`, `execution`, `report`.
+//!
+//! ## What it finds
+//! A *method view* is the set of fields a method accesses, with all it calls.
+//! A *lock view* is what is accessed while a lock is held: a field with *write* if it is written there, else with *read*.
+//! A method is inconsistent if the lock views that share fields with its view do not form a chain, that is, if two of them are not one within the other and at least one is of a thread that can run beside the method.
+//!
+//! ```java
+//! class Account {
+//!     private int balance;
+//!     synchronized int read() { return balance; }      // lock view {balance: read}
+//!     void update(int amount) {                        // method view {balance}
+//!         int before = read();
+//!         synchronized (this) {                        // lock view {balance: write}
+//!             balance = before + amount;
+//!         }
+//!     }
+//! }
+//! ```
+//! `{balance: read}` and `{balance: write}` are not one within the other: another thread may update the balance between the two critical sections of `update`.
+//! The same holds where the parts of a pair are read one by one while others set both.
+//!
+//! Locks are `synchronized` methods and blocks and the locks of `java.util.concurrent`, read and write locks told apart.
+//!
+//! ## Applications and libraries
+//! With `--main` the program starts there: threads and tasks are found where they are started, and only objects that several threads reach count.
+//! Without it, any number of threads may call every exported method of each class on one shared instance.
+//!
+//! ## What it misses
+//! - Critical sections that all write the same fields: `int i = c.inc(0); c.inc(i);` has only the lock view `{i: write}`.
+//! - Volatile fields, atomics and concurrent collections, which need no lock.
+//! - Accesses without any lock: those are races, which other analyses look for.
+//! - What the program model does not reach: reflection and native code (`--stats` counts them).
+//! - In circles of more than 32 methods that call each other, what happens further round the circle.
+//!
+//! ## What it over-reports
+//! - Order that comes from elsewhere: a lock on an enclosing object, initialization before use, start and join.
+//! - Lazy initialization: `init()` writes under the lock once, `get()` reads under it; whoever calls both is reported.
+//! - Two objects of one class: views speak of fields, not of objects, so `right.set(left.get())` is reported.
+//! - Methods that were never meant to be atomic, such as the main loop of a worker.
+//!   A note says so where the specification does not ask for atomicity.
+//!
+//! ## Filters
+//! Each can be switched on with `--filter` and off with `--no-filter`; all but `escaping-values` are on.
+//!
+//! | filter | leaves out |
+//! |---|---|
+//! | `partition` | comparisons of fields of different classes |
+//! | `initializers` | accesses through `this` while its constructor runs |
+//! | `final`, `volatile`, `read-only` | such fields; read-only is what nothing writes once it is initialized |
+//! | `io` | fields of library classes for input and output |
+//! | `subordinate` | methods that use no lock on the fields in question; their callers do |
+//! | `smallest` | methods with more fields than another inconsistent one, which names them in a note |
+//! | `lowest` | callers of inconsistent methods, which are listed there as torn with it |
+//! | `escaping-values` | reads whose value does not leave the lock: a value that is only tested there |
+//! | `one-section` | methods that are one critical section on any of their paths: ours, not the paper's |
+//!
+//! `--arrays` counts the elements of the arrays that a field holds as one variable.
 
 mod domain;
 mod evidence;

@@ -5,6 +5,7 @@
 //! Of candidates, callers of others and those with larger views are left out.
 //!
 //! Differences: *lowest* and *smallest* compare methods by what they do to fields of one class, so that a method keeps its finding about one class when something it calls has another about a different class.
+//! Methods in a large circle of calls are judged by what they do outside of it (see [`crate::execution`]).
 //! *Smallest* compares candidates only; a getter's view, inconsistent by the letter but never reported, hides nothing.
 
 use std::rc::Rc;
@@ -19,7 +20,7 @@ use untorn_spec::Specification;
 use crate::domain::{Entry, broken_pairs, is_subset, lock_view, method_view, overlap};
 use crate::evidence::Writer;
 use crate::execution::{Execution, Executor, Section, StateId};
-use crate::groups::{GroupId, Grouping};
+use crate::groups::{GroupId, Grouping, PartId};
 use crate::options::Options;
 use crate::section::Sections;
 
@@ -42,6 +43,8 @@ pub struct Stats {
     pub threads: usize,
     /// Methods in object contexts, over all threads.
     pub contexts: usize,
+    /// Calls that were executed for all objects their method is ever called on, since it has too many contexts.
+    pub widened: usize,
     /// Variables in views.
     pub variables: usize,
     /// Different lock views, by class of the fields.
@@ -66,7 +69,10 @@ pub fn check(program: &Program, options: &Options, spec: &Specification) -> Outc
     let execution = clock.elapsed();
     let clock = Instant::now();
     let Executor {
-        variables, sets, ..
+        variables,
+        sets,
+        widened,
+        ..
     } = executor;
     let grouping = Grouping::new(program, options, &variables, &sets, &executions);
     let mut checker = Checker {
@@ -82,10 +88,11 @@ pub fn check(program: &Program, options: &Options, spec: &Specification) -> Outc
     checker.collect_lock_views();
     let mut candidates = checker.candidates();
     if options.smallest {
-        candidates = smallest(candidates);
+        candidates = smallest(&checker, candidates);
     }
     let mut stats = checker.stats(&candidates);
     stats.variables = variables.len();
+    stats.widened = widened;
     let writer = Writer::new(program, &variables, &executions, &checker, spec);
     let findings = writer.findings(&candidates);
     stats.execution = execution;
@@ -114,17 +121,17 @@ pub struct Candidate {
     pub execution: usize,
     /// Whose fields.
     pub group: GroupId,
-    /// The view.
-    pub view: Vec<Entry>,
+    /// What it accesses of them: its view, before r is told from w.
+    pub part: PartId,
     /// What it is inconsistent with.
     pub broken: Broken,
     /// Inconsistent methods that were left out for this one, since they have a larger view.
-    pub larger: usize,
+    pub larger: Rc<[MethodId]>,
     /// Inconsistent methods that were left out for this one, since they call it; the nearest first.
     pub callers: Vec<MethodId>,
 }
 
-type Decided = FxHashMap<(GroupId, ThreadId, Vec<Entry>), Option<Broken>>;
+type Decided = FxHashMap<(ThreadId, PartId), Option<Broken>>;
 
 /// Compares method views with lock views.
 #[derive(Debug)]
@@ -147,8 +154,9 @@ impl<'a> Checker<'a> {
         for (number, execution) in executions.iter().enumerate() {
             let mut seen: FxHashSet<(usize, MethodId, Section)> = FxHashSet::default();
             for locked in &execution.locked {
-                for group in self.grouping.groups(locked.accesses) {
-                    let view = lock_view(&self.grouping.restrict(locked.accesses, group));
+                for part in self.grouping.parts(locked.accesses).iter() {
+                    let group = part.group;
+                    let view = lock_view(&self.grouping.entries(part.id));
                     let entry = self.lock_views.entry((group, view));
                     let index = entry.index();
                     let views = entry.or_default();
@@ -172,41 +180,43 @@ impl<'a> Checker<'a> {
         let executions: &'a [Execution] = self.executions;
         let mut candidates: Vec<Candidate> = Vec::new();
         for (number, execution) in executions.iter().enumerate() {
-            let mut found: FxHashMap<StateId, Vec<(GroupId, Vec<Entry>, Broken)>> =
-                FxHashMap::default();
             let mut sections = Sections::new(self.program, execution, self.grouping);
-            for id in execution.ids() {
-                if self.program.heap().node(execution.state(id).node).opaque {
-                    continue;
+            let mut found: Vec<(StateId, Inconsistent)> = Vec::new();
+            let mut below = Below::new(execution, self.grouping.len());
+            for (number, component) in execution.components.iter().enumerate() {
+                let reported = below.reach(number, component);
+                let from = found.len();
+                for id in component {
+                    if !self.program.heap().node(execution.state(*id).node).opaque {
+                        let of = self.inconsistent(execution, *id, &reported, &mut sections);
+                        found.extend(of.into_iter().map(|of| (*id, of)));
+                    }
                 }
-                for candidate in self.inconsistent(execution, id, &mut sections) {
-                    found.entry(id).or_default().push(candidate);
+                for (_, inconsistent) in &found[from..] {
+                    below.add(number, inconsistent.group);
                 }
             }
-            let mut enclosing = None;
-            if self.options.lowest {
-                let all = found
-                    .iter()
-                    .flat_map(|(id, of)| of.iter().map(|of| (*id, of.0)));
-                enclosing = Some(Enclosing::new(execution, all.collect()));
-                keep_lowest(execution, &mut found);
-            }
-            let mut states: Vec<StateId> = found.keys().copied().collect();
-            states.sort_unstable();
-            for id in states {
+            let callers = (!found.is_empty()).then(|| callers(execution));
+            for (
+                id,
+                Inconsistent {
+                    group,
+                    part,
+                    broken,
+                },
+            ) in found
+            {
                 let method = self.program.heap().node(execution.state(id).node).method;
-                for (group, view, broken) in found.remove(&id).unwrap_or_default() {
-                    let callers = enclosing.as_ref().map(|of| of.of(id, group));
-                    candidates.push(Candidate {
-                        method,
-                        execution: number,
-                        group,
-                        view,
-                        broken,
-                        larger: 0,
-                        callers: self.methods(execution, method, callers.unwrap_or_default()),
-                    });
-                }
+                let around = callers.as_ref().map(|callers| enclosing(callers, id));
+                candidates.push(Candidate {
+                    method,
+                    execution: number,
+                    group,
+                    part,
+                    broken,
+                    larger: Rc::from([]),
+                    callers: self.methods(execution, method, around.unwrap_or_default()),
+                });
             }
         }
         candidates
@@ -235,38 +245,51 @@ impl<'a> Checker<'a> {
         &mut self,
         execution: &Execution,
         id: StateId,
+        reported: &Groups,
         sections: &mut Sections<'_>,
-    ) -> Vec<(GroupId, Vec<Entry>, Broken)> {
+    ) -> Vec<Inconsistent> {
         let summary = execution.summary(id);
-        let groups = self.grouping.groups(summary.total);
-        if !groups.is_empty() {
+        let parts = self.grouping.parts(summary.view);
+        if !parts.is_empty() {
             let node = self.program.heap().node(execution.state(id).node);
             self.with_views.insert(node.method);
         }
         let mut found = Vec::new();
-        for group in groups {
-            let subordinate = self.grouping.touches(group, summary.locked);
-            if self.options.subordinate && !subordinate {
+        for part in parts.iter() {
+            let group = part.group;
+            if self.options.lowest && reported.has(group) {
                 continue;
             }
-            let view = method_view(&self.grouping.restrict(summary.total, group));
-            let Some(broken) = self.chain(execution.thread, group, &view) else {
+            if self.options.subordinate && !self.grouping.touches(group, summary.view_locked) {
+                continue;
+            }
+            let Some(broken) = self.chain(execution.thread, part.id) else {
                 continue;
             };
             if self.options.one_section && sections.is_one(id, group) {
                 continue;
             }
-            found.push((group, view, broken));
+            found.push(Inconsistent {
+                group,
+                part: part.id,
+                broken,
+            });
         }
         found
     }
 
+    /// The view of a method that accesses this.
+    pub fn view(&self, part: PartId) -> Vec<Entry> {
+        method_view(&self.grouping.entries(part))
+    }
+
     /// The lock views that are no chain with respect to a method view of a thread; `None` if all are.
-    fn chain(&mut self, thread: ThreadId, group: GroupId, view: &[Entry]) -> Option<Broken> {
-        let key = (group, thread, view.to_vec());
-        if let Some(known) = self.decided.get(&key) {
+    fn chain(&mut self, thread: ThreadId, part: PartId) -> Option<Broken> {
+        if let Some(known) = self.decided.get(&(thread, part)) {
             return known.clone();
         }
+        let group = self.grouping.group_of(part);
+        let view = self.view(part);
         let threads = self.program.threads();
         let mut indices = Vec::new();
         let mut overlaps = Vec::new();
@@ -274,7 +297,7 @@ impl<'a> Checker<'a> {
             let Some(((_, lock_view), views)) = self.lock_views.get_index(*index) else {
                 continue;
             };
-            let common = overlap(lock_view, view);
+            let common = overlap(lock_view, &view);
             if !common.is_empty() {
                 let concurrent = |other: &ThreadId| threads.are_concurrent(thread, *other);
                 indices.push(*index);
@@ -286,7 +309,7 @@ impl<'a> Checker<'a> {
             .map(|(i, j)| (indices[i], indices[j]))
             .collect();
         let broken = (!broken.is_empty()).then(|| Rc::new(broken));
-        self.decided.insert(key, broken.clone());
+        self.decided.insert((thread, part), broken.clone());
         broken
     }
 
@@ -296,9 +319,9 @@ impl<'a> Checker<'a> {
         let reported: FxHashSet<MethodId> = candidates.iter().map(|of| of.method).collect();
         let app = |methods: &FxHashSet<MethodId>| methods.iter().filter(|m| is_app(m)).count();
         let (app_reported, app_all) = (app(&reported), app(&self.with_views));
-        let views: FxHashSet<(GroupId, &[Entry])> = candidates
-            .iter()
-            .map(|of| (of.group, of.view.as_slice()))
+        let parts: FxHashSet<PartId> = candidates.iter().map(|of| of.part).collect();
+        let views: FxHashSet<(GroupId, Vec<Entry>)> = (parts.into_iter())
+            .map(|part| (self.grouping.group_of(part), self.view(part)))
             .collect();
         let app_views = views
             .iter()
@@ -322,106 +345,135 @@ impl<'a> Checker<'a> {
     }
 }
 
-type Found = FxHashMap<StateId, Vec<(GroupId, Vec<Entry>, Broken)>>;
+/// An inconsistent view of a state.
+#[derive(Debug)]
+struct Inconsistent {
+    group: GroupId,
+    part: PartId,
+    broken: Broken,
+}
 
-/// Who calls whom among candidates about one group.
-struct Enclosing<'a> {
-    callers: Vec<Vec<StateId>>,
-    candidates: FxHashSet<(StateId, GroupId)>,
+/// A set of groups.
+#[derive(Debug, Clone)]
+struct Groups(Vec<u64>);
+
+impl Groups {
+    fn has(&self, group: GroupId) -> bool {
+        self.0[group.0 as usize / 64] >> (group.0 % 64) & 1 == 1
+    }
+
+    fn add(&mut self, group: GroupId) {
+        self.0[group.0 as usize / 64] |= 1 << (group.0 % 64);
+    }
+}
+
+/// For each component of an execution the groups that it, or something it calls, is reported for.
+///
+/// What calls something that is not atomic is not atomic either, so it need not be looked at; what calls each other is.
+struct Below<'a> {
     execution: &'a Execution,
+    component_of: Vec<usize>,
+    within: Vec<Groups>,
+    none: Groups,
 }
 
-impl<'a> Enclosing<'a> {
-    fn new(execution: &'a Execution, candidates: FxHashSet<(StateId, GroupId)>) -> Self {
-        let mut callers: Vec<Vec<StateId>> = vec![Vec::new(); execution.states.len()];
-        if !candidates.is_empty() {
-            for id in execution.ids() {
-                for (_, callee) in &execution.state(id).calls {
-                    callers[callee.index()].push(id);
-                }
-            }
-        }
+impl<'a> Below<'a> {
+    fn new(execution: &'a Execution, groups: usize) -> Self {
         Self {
-            callers,
-            candidates,
             execution,
+            component_of: vec![0; execution.states.len()],
+            within: Vec::with_capacity(execution.components.len()),
+            none: Groups(vec![0; groups.div_ceil(64)]),
         }
     }
 
-    /// The candidates that lead to one, the nearest first.
-    fn of(&self, id: StateId, group: GroupId) -> Vec<StateId> {
-        let mut met = vec![false; self.execution.states.len()];
-        let mut found = vec![id];
-        let mut at = 0;
-        while at < found.len() && found.len() < MOST_CALLERS {
-            for caller in &self.callers[found[at].index()] {
-                let new = !std::mem::replace(&mut met[caller.index()], true);
-                if new && self.candidates.contains(&(*caller, group)) {
-                    found.push(*caller);
-                }
-            }
-            at += 1;
+    /// The groups that something called by the next component is reported for.
+    fn reach(&mut self, number: usize, component: &[StateId]) -> Groups {
+        for id in component {
+            self.component_of[id.index()] = number;
         }
-        found
+        let mut below = self.none.clone();
+        let execution = self.execution;
+        let calls = (component.iter()).flat_map(|id| &execution.state(*id).calls);
+        for (_, callee) in calls {
+            let of = self.component_of[callee.index()];
+            if of != number {
+                let of = &self.within[of].0;
+                (below.0.iter_mut().zip(of)).for_each(|(own, other)| *own |= other);
+            }
+        }
+        self.within.push(below.clone());
+        below
+    }
+
+    fn add(&mut self, number: usize, group: GroupId) {
+        self.within[number].add(group);
     }
 }
 
-/// Drops every candidate that calls another one about the same group, unless they call each other.
-fn keep_lowest(execution: &Execution, found: &mut Found) {
-    let mut component_of = vec![0usize; execution.states.len()];
-    // Groups with candidates in a component or below it.
-    let mut within: Vec<Vec<GroupId>> = Vec::with_capacity(execution.components.len());
-    for (number, component) in execution.components.iter().enumerate() {
-        let mut below: Vec<GroupId> = Vec::new();
-        for id in component {
-            component_of[id.index()] = number;
+fn callers(execution: &Execution) -> Vec<Vec<StateId>> {
+    let mut callers: Vec<Vec<StateId>> = vec![Vec::new(); execution.states.len()];
+    for id in execution.ids() {
+        for (_, callee) in &execution.state(id).calls {
+            callers[callee.index()].push(id);
         }
-        for id in component {
-            for (_, callee) in &execution.state(*id).calls {
-                let of = component_of[callee.index()];
-                if of != number {
-                    below.extend_from_slice(&within[of]);
-                }
-            }
-        }
-        below.sort_unstable();
-        below.dedup();
-        let mut all = below.clone();
-        for id in component {
-            if let Some(candidates) = found.get_mut(id) {
-                candidates.retain(|(group, _, _)| below.binary_search(group).is_err());
-                all.extend(candidates.iter().map(|(group, _, _)| *group));
-            }
-        }
-        all.sort_unstable();
-        all.dedup();
-        within.push(all);
     }
+    callers
+}
+
+/// What leads to a state, the nearest first.
+fn enclosing(callers: &[Vec<StateId>], id: StateId) -> Vec<StateId> {
+    let mut met: FxHashSet<StateId> = FxHashSet::default();
+    let mut found = vec![id];
+    let mut at = 0;
+    while at < found.len() && found.len() < MOST_CALLERS {
+        for caller in &callers[found[at].index()] {
+            if found.len() < MOST_CALLERS && met.insert(*caller) {
+                found.push(*caller);
+            }
+        }
+        at += 1;
+    }
+    found
 }
 
 /// Keeps the smallest views of each group.
-fn smallest(candidates: Vec<Candidate>) -> Vec<Candidate> {
-    let mut views: FxHashMap<GroupId, Vec<Vec<Entry>>> = FxHashMap::default();
+fn smallest(checker: &Checker<'_>, candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let mut methods: FxHashMap<GroupId, FxHashMap<PartId, FxHashSet<MethodId>>> =
+        FxHashMap::default();
     for candidate in &candidates {
-        let of_group = views.entry(candidate.group).or_default();
-        if !of_group.contains(&candidate.view) {
-            of_group.push(candidate.view.clone());
+        let of_group = methods.entry(candidate.group).or_default();
+        let of_view = of_group.entry(candidate.part).or_default();
+        of_view.insert(candidate.method);
+    }
+    // For each of the smallest views the methods that have larger ones.
+    let mut larger: FxHashMap<PartId, Rc<[MethodId]>> = FxHashMap::default();
+    for of_group in methods.values() {
+        let views: Vec<(PartId, Vec<Entry>)> = (of_group.keys())
+            .map(|part| (*part, checker.view(*part)))
+            .collect();
+        let is_smaller =
+            |left: &[Entry], right: &[Entry]| left.len() < right.len() && is_subset(left, right);
+        for (part, view) in &views {
+            if views.iter().any(|(_, other)| is_smaller(other, view)) {
+                continue;
+            }
+            let hidden: FxHashSet<MethodId> = (views.iter())
+                .filter(|(_, other)| is_smaller(view, other))
+                .flat_map(|(other, _)| of_group[other].iter().copied())
+                .collect();
+            let mut hidden: Vec<MethodId> = hidden.into_iter().collect();
+            hidden.sort_unstable();
+            larger.insert(*part, hidden.into());
         }
     }
-    let contains_smaller = |group: GroupId, view: &[Entry]| {
-        let smaller = |other: &Vec<Entry>| other.len() < view.len() && is_subset(other, view);
-        views[&group].iter().any(smaller)
-    };
-    let (mut kept, dropped): (Vec<_>, Vec<_>) = candidates
-        .into_iter()
-        .partition(|candidate| !contains_smaller(candidate.group, &candidate.view));
-    for candidate in &mut kept {
-        let larger: FxHashSet<MethodId> = dropped
-            .iter()
-            .filter(|of| of.group == candidate.group && is_subset(&candidate.view, &of.view))
-            .map(|of| of.method)
-            .collect();
-        candidate.larger = larger.len();
-    }
+    let mut kept = candidates;
+    kept.retain_mut(|candidate| match larger.get(&candidate.part) {
+        Some(hidden) => {
+            candidate.larger = Rc::clone(hidden);
+            true
+        }
+        None => false,
+    });
     kept
 }

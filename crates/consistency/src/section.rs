@@ -12,7 +12,7 @@ use untorn_program::library::LockMode;
 use untorn_program::locks::Locks;
 use untorn_program::{BlockId, InstrId, Program, RegionId};
 
-use crate::execution::{Execution, State, StateId};
+use crate::execution::{Execution, StateId};
 use crate::groups::{GroupId, Grouping};
 
 /// Decides for the states of one execution.
@@ -70,7 +70,7 @@ impl<'a> Sections<'a> {
             return false;
         };
         let locks = self.program.locks(node.method);
-        if locks.method_lock().is_some() && !self.nests(state, locks, None, group) {
+        if locks.method_lock().is_some() && !self.nests(id, locks, None, group) {
             return true;
         }
         let mut parts: Vec<(Part, Vec<InstrId>)> = Vec::new();
@@ -83,17 +83,17 @@ impl<'a> Sections<'a> {
             if !self.grouping.has(group, *entry) {
                 continue;
             }
-            match self.solid(state, locks, *instr, group) {
+            match self.solid(id, locks, *instr, group) {
                 Some(region) => add(Part::Region(region), *instr),
                 None => return false,
             }
         }
         for (instr, callee) in &state.calls {
             let total = execution.summary(*callee).total;
-            if !self.grouping.touches(group, total) {
+            if execution.goes_round(id, *callee) || !self.grouping.touches(group, total) {
                 continue;
             }
-            match self.solid(state, locks, *instr, group) {
+            match self.solid(id, locks, *instr, group) {
                 Some(region) => add(Part::Region(region), *instr),
                 None if self.is_one(*callee, group) => add(Part::Call(*instr), *instr),
                 None => return false,
@@ -119,32 +119,27 @@ impl<'a> Sections<'a> {
     /// The outermost critical section around an instruction that no other one divides.
     fn solid(
         &self,
-        state: &State,
+        id: StateId,
         locks: &Locks,
         instr: InstrId,
         group: GroupId,
     ) -> Option<RegionId> {
         locks.held_at(instr).iter().copied().find(|region| {
             let exclusive = locks.region(*region).lock.mode == LockMode::Exclusive;
-            (exclusive || !self.writes(state, locks, *region, group))
-                && !self.nests(state, locks, Some(*region), group)
+            (exclusive || !self.writes(id, locks, *region, group))
+                && !self.nests(id, locks, Some(*region), group)
         })
     }
 
     /// Whether a critical section, or a whole body, has another one on the group in its scope.
-    fn nests(
-        &self,
-        state: &State,
-        locks: &Locks,
-        around: Option<RegionId>,
-        group: GroupId,
-    ) -> bool {
+    fn nests(&self, id: StateId, locks: &Locks, around: Option<RegionId>, group: GroupId) -> bool {
+        let state = self.execution.state(id);
         let inside =
             |instr: InstrId| around.is_none_or(|region| locks.held_at(instr).contains(&region));
-        let by_call = state.calls.iter().any(|(instr, callee)| {
-            let summary = self.execution.summary(*callee);
-            let takes = self.execution.state(*callee).takes_method_lock;
-            inside(*instr)
+        let by_call = self.calls(id).any(|(instr, callee)| {
+            let summary = self.execution.summary(callee);
+            let takes = self.execution.state(callee).takes_method_lock;
+            inside(instr)
                 && (self.grouping.touches(group, summary.locked)
                     || takes && self.grouping.touches(group, summary.total))
         });
@@ -157,28 +152,34 @@ impl<'a> Sections<'a> {
             || (0..locks.regions().len())
                 .map(RegionId::new)
                 .filter(begins_inside)
-                .any(|region| self.touched(state, locks, region, group))
+                .any(|region| self.touched(id, locks, region, group))
     }
 
-    fn touched(&self, state: &State, locks: &Locks, region: RegionId, group: GroupId) -> bool {
+    fn touched(&self, id: StateId, locks: &Locks, region: RegionId, group: GroupId) -> bool {
         let inside = |instr: InstrId| locks.held_at(instr).contains(&region);
-        (state.accesses.iter())
+        (self.execution.state(id).accesses.iter())
             .any(|(instr, entry)| inside(*instr) && self.grouping.has(group, *entry))
-            || state.calls.iter().any(|(instr, callee)| {
-                let total = self.execution.summary(*callee).total;
-                inside(*instr) && self.grouping.touches(group, total)
+            || self.calls(id).any(|(instr, callee)| {
+                let total = self.execution.summary(callee).total;
+                inside(instr) && self.grouping.touches(group, total)
             })
     }
 
-    fn writes(&self, state: &State, locks: &Locks, region: RegionId, group: GroupId) -> bool {
+    fn writes(&self, id: StateId, locks: &Locks, region: RegionId, group: GroupId) -> bool {
         let inside = |instr: InstrId| locks.held_at(instr).contains(&region);
-        let own = (state.accesses.iter()).any(|(instr, entry)| {
+        let own = (self.execution.state(id).accesses.iter()).any(|(instr, entry)| {
             inside(*instr) && entry.is_write() && self.grouping.has(group, *entry)
         });
-        own || state.calls.iter().any(|(instr, callee)| {
-            let total = self.execution.summary(*callee).total;
-            inside(*instr) && self.grouping.writes(group, total)
+        own || self.calls(id).any(|(instr, callee)| {
+            let total = self.execution.summary(callee).total;
+            inside(instr) && self.grouping.writes(group, total)
         })
+    }
+
+    /// The calls by which a state is judged.
+    fn calls(&self, id: StateId) -> impl Iterator<Item = (InstrId, StateId)> + '_ {
+        let calls = self.execution.state(id).calls.iter().copied();
+        calls.filter(move |(_, callee)| !self.execution.goes_round(id, *callee))
     }
 }
 

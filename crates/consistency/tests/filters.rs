@@ -89,6 +89,16 @@ fn larger_views_give_way_to_smaller_ones() {
 }
 
 #[test]
+fn what_gives_way_to_a_smaller_view_is_named_there() {
+    let findings = run(library(), &Options::default()).findings;
+    let notes = (findings.iter())
+        .find(|finding| finding.region.short_name() == "Filters$Sizes.smallBad")
+        .map(|finding| finding.evidence.notes.join("; "))
+        .unwrap();
+    assert!(notes.contains("Filters$Sizes.largeOk"), "{notes}");
+}
+
+#[test]
 fn arrays_are_one_variable_if_asked_for() {
     let (off, on) = switched("Arrays", |options| options.arrays = true);
     assert_eq!((off, on), (names(&[]), names(&["incrementOk"])));

@@ -15,7 +15,7 @@ fn library_methods_get_the_verdict_in_their_name() {
     let bad = named(program, "Bad");
     let ok = named(program, "Ok");
     assert!(
-        bad.len() >= 18 && ok.len() >= 24,
+        bad.len() >= 20 && ok.len() >= 30,
         "{} {}",
         bad.len(),
         ok.len()

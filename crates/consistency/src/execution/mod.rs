@@ -5,6 +5,7 @@
 //! Recorded are accesses to objects that several threads reach, calls, and critical sections; [`summary`] then adds up what is done in the scope of each method and each lock.
 //!
 //! Differences: contexts are sets of objects rather than one alias class each, and are widened to the node's own sets where a method has more than [`MOST_CONTEXTS`]; taking a lock again that is held is no new critical section.
+//! Where more than 32 methods call each other in a circle, which imprecise dispatch closes in large programs (the paper's conservative assumptions for `hedc`), each is judged by what it does itself and calls outside the circle.
 //! Locks are matched by the program model: `synchronized` and the locks of java.util.concurrent.
 
 mod context;
@@ -30,8 +31,14 @@ use crate::domain::{Entry, Sets, VarId, Variable, Variables};
 use crate::options::Options;
 use context::{Context, Held, Objects, Values};
 
+/// Once this many methods in contexts were executed, over all threads, further contexts are widened at once: precision is for programs that can be read.
+const MOST_STATES: usize = 400_000;
+
 /// A node that is called in more contexts than these is executed in widened ones from then on.
 const MOST_CONTEXTS: u32 = 24;
+
+/// How many of those a node keeps, for the locks its callers hold, once contexts are widened at once.
+const FEW_CONTEXTS: u32 = 4;
 
 /// Executes threads; variables and sets are common to all of them.
 #[derive(Debug)]
@@ -45,6 +52,11 @@ pub struct Executor<'a> {
     fields: FxHashMap<FieldId, Option<VarId>>,
     owners: FxHashMap<ObjectId, Vec<FieldId>>,
     selected: FxHashMap<(ClassId, MethodId), Option<MethodId>>,
+    /// The nodes in whose scope something shared may be accessed: all others are passed over.
+    relevant: Vec<bool>,
+    executed: usize,
+    /// How many calls lost their object context to the bounds above.
+    pub widened: usize,
 }
 
 impl<'a> Executor<'a> {
@@ -63,6 +75,9 @@ impl<'a> Executor<'a> {
             fields: FxHashMap::default(),
             owners,
             selected: FxHashMap::default(),
+            relevant: Vec::new(),
+            executed: 0,
+            widened: 0,
         }
     }
 
@@ -71,6 +86,7 @@ impl<'a> Executor<'a> {
         let threads = self.program.threads();
         let of_kind = |kind: ThreadKind| threads.ids().find(|id| threads.thread(*id).kind == kind);
         let constructors = of_kind(ThreadKind::Constructors);
+        self.relevant = self.find_relevant();
         let mut executions = Vec::new();
         for id in threads.ids() {
             match threads.thread(id).kind {
@@ -115,7 +131,40 @@ impl<'a> Executor<'a> {
         while states.len() < run.keys.len() {
             states.push(run.state(StateId(states.len() as u32)));
         }
+        self.executed += states.len();
         summary::execution(program, self.options, &mut self.sets, thread, states)
+    }
+
+    /// The nodes that access a field of a shared object, and all that lead to them.
+    fn find_relevant(&mut self) -> Vec<bool> {
+        let program = self.program;
+        let (heap, shared) = (program.heap(), program.sharing().shared());
+        let mut pending = Vec::new();
+        for node in heap.node_ids() {
+            let Some(body) = heap.body(node) else {
+                continue;
+            };
+            let accesses = body.instrs.iter().any(|instr| match &instr.op {
+                Op::GetField { object, field } | Op::PutField { object, field, .. } => {
+                    self.enters_views(*field) && heap.points_to(node, *object).intersects(shared)
+                }
+                Op::GetStatic { field } | Op::PutStatic { field, .. } => self.enters_views(*field),
+                Op::ArrayLoad { .. } | Op::ArrayStore { .. } | Op::Invoke { .. } => {
+                    self.options.arrays
+                }
+                _ => false,
+            });
+            if accesses {
+                pending.push(node);
+            }
+        }
+        let mut relevant = vec![false; heap.node_ids().len()];
+        while let Some(node) = pending.pop() {
+            if !std::mem::replace(&mut relevant[node.index()], true) {
+                pending.extend(heap.calls_to(node).iter().map(|edge| edge.caller));
+            }
+        }
+        relevant
     }
 
     /// The variable of a field; `None` if it is left out of views.
@@ -173,11 +222,13 @@ impl Run<'_, '_> {
         }
         let mut key = (node, context);
         if !self.keys.contains(&key) {
+            let many = self.executor.executed + self.keys.len() >= MOST_STATES;
             let count = self.per_node.entry(node).or_default();
-            if *count >= MOST_CONTEXTS {
+            if many || *count >= MOST_CONTEXTS {
                 key.1 = key.1.widened();
+                self.executor.widened += 1;
             }
-            if *count >= 2 * MOST_CONTEXTS {
+            if many && *count >= FEW_CONTEXTS || *count >= 2 * MOST_CONTEXTS {
                 key.1.held.clear();
             }
             if !self.keys.contains(&key) {
@@ -201,8 +252,10 @@ impl Run<'_, '_> {
         let Some(body) = heap.body(node) else {
             // A library method by its model: it only calls back.
             for edge in heap.calls_from(node) {
-                let callee = self.enter(edge.callee, Context::default());
-                state.calls.push((edge.instr, callee));
+                if self.executor.relevant[edge.callee.index()] {
+                    let callee = self.enter(edge.callee, Context::default());
+                    state.calls.push((edge.instr, callee));
+                }
             }
             return state;
         };
@@ -231,8 +284,9 @@ impl Run<'_, '_> {
         }
         for (id, instr) in body.all_instrs() {
             self.accesses(&mut frame, id, &instr.op, &mut state.accesses);
-            let mut callees = heap.callees(node, id).peekable();
-            if callees.peek().is_none() {
+            let relevant = |callee: &NodeId| self.executor.relevant[callee.index()];
+            let callees: SmallVec<[NodeId; 4]> = heap.callees(node, id).filter(relevant).collect();
+            if callees.is_empty() {
                 continue;
             }
             let inner = locks.held_at(id).iter().map(|id| &regions[id.index()]);

@@ -34,10 +34,14 @@ pub struct State {
 /// What a method does with all it calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary {
-    /// Every access in its dynamic scope: the method view, before it is told r from w.
+    /// Every access in its dynamic scope.
     pub total: SetId,
     /// Every access in a subordinate lock view.
     pub locked: SetId,
+    /// The accesses it is judged by: the method view, before r is told from w.
+    pub view: SetId,
+    /// Those of them in a subordinate lock view.
+    pub view_locked: SetId,
 }
 
 /// What begins a critical section.
@@ -71,11 +75,25 @@ pub struct Execution {
     pub summaries: Vec<Summary>,
     /// Groups of states that call each other, called ones before callers.
     pub components: Vec<Vec<StateId>>,
+    /// For each state its component.
+    pub component_of: Vec<u32>,
     /// All critical sections that begin anew.
     pub locked: Vec<Locked>,
 }
 
+/// Methods of which more than these call each other are no recursion that anyone wrote: imprecise dispatch has closed a circle.
+///
+/// Each of them is judged by what it does itself and calls outside the circle, else all of them would have the view of the whole.
+pub const LARGEST_CIRCLE: usize = 32;
+
 impl Execution {
+    /// Whether a call stays in a large circle of methods that call each other.
+    pub fn goes_round(&self, caller: StateId, callee: StateId) -> bool {
+        let component = self.component_of[caller.index()];
+        component == self.component_of[callee.index()]
+            && self.components[component as usize].len() > LARGEST_CIRCLE
+    }
+
     /// A state by its id.
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id.index()]

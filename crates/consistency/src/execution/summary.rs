@@ -6,7 +6,7 @@ use untorn_program::locks::Locks;
 use untorn_program::{InstrId, Program, RegionId, ThreadId};
 
 use super::exposure::{Exposure, Exposures};
-use super::state::{Execution, Locked, Section, State, StateId, Summary};
+use super::state::{Execution, LARGEST_CIRCLE, Locked, Section, State, StateId, Summary};
 use crate::domain::{Entry, SetId, Sets};
 use crate::options::Options;
 
@@ -19,15 +19,24 @@ pub(super) fn execution(
     states: Vec<State>,
 ) -> Execution {
     let components = components(&states);
+    let mut component_of = vec![0; states.len()];
+    for (number, component) in components.iter().enumerate() {
+        for id in component {
+            component_of[id.index()] = number as u32;
+        }
+    }
     let empty = Summary {
         total: Sets::EMPTY,
         locked: Sets::EMPTY,
+        view: Sets::EMPTY,
+        view_locked: Sets::EMPTY,
     };
     let exposures = options.escaping_values.then(|| Exposures::new(program));
     let mut adder = Adder {
         program,
         sets,
         states: &states,
+        component_of: &component_of,
         summaries: vec![empty; states.len()],
         exposed: vec![Exposed::default(); states.len()],
         exposures,
@@ -44,6 +53,7 @@ pub(super) fn execution(
         states,
         summaries,
         components,
+        component_of,
         locked,
     }
 }
@@ -92,6 +102,7 @@ struct Adder<'a> {
     program: &'a Program,
     sets: &'a mut Sets,
     states: &'a [State],
+    component_of: &'a [u32],
     summaries: Vec<Summary>,
     exposed: Vec<Exposed>,
     exposures: Option<Exposures<'a>>,
@@ -100,42 +111,53 @@ struct Adder<'a> {
 
 impl Adder<'_> {
     fn add(&mut self, component: &[StateId]) {
+        let circle = component.len() > LARGEST_CIRCLE;
         let mut total = Sets::EMPTY;
         for id in component {
             let state = &self.states[id.index()];
             let own = state.accesses.iter().map(|(_, entry)| *entry).collect();
-            let own = self.sets.intern(own);
-            total = self.sets.union(total, own);
+            let mut own = self.sets.intern(own);
             for (_, callee) in &state.calls {
-                total = self.sets.union(total, self.summaries[callee.index()].total);
+                // What the component itself adds is empty so far.
+                own = self.sets.union(own, self.summaries[callee.index()].total);
             }
+            self.summaries[id.index()].view = own;
+            total = self.sets.union(total, own);
         }
         for id in component {
-            self.summaries[id.index()].total = total;
+            let summary = &mut self.summaries[id.index()];
+            summary.total = total;
+            if !circle {
+                summary.view = total;
+            }
         }
         if self.exposures.is_some() {
             self.add_exposed(component);
         }
         let mut subordinate = Sets::EMPTY;
         for id in component {
-            let of_regions = self.add_sections(*id);
-            subordinate = self.sets.union(subordinate, of_regions);
+            let mut own = self.add_sections(*id);
             for (_, callee) in &self.states[id.index()].calls {
+                if circle && self.component_of[id.index()] == self.component_of[callee.index()] {
+                    continue;
+                }
                 let below = self.summaries[callee.index()].locked;
-                subordinate = self.sets.union(subordinate, below);
-            }
-        }
-        // A synchronized method's own lock is subordinate to its callers only, recursive ones included.
-        for id in component {
-            for (_, callee) in &self.states[id.index()].calls {
+                own = self.sets.union(own, below);
+                // A synchronized method's own lock is subordinate to its callers only, recursive ones included.
                 if self.states[callee.index()].takes_method_lock {
                     let scope = self.scope(*callee, Section::Method);
-                    subordinate = self.sets.union(subordinate, scope);
+                    own = self.sets.union(own, scope);
                 }
             }
+            self.summaries[id.index()].view_locked = own;
+            subordinate = self.sets.union(subordinate, own);
         }
         for id in component {
-            self.summaries[id.index()].locked = subordinate;
+            let summary = &mut self.summaries[id.index()];
+            summary.locked = subordinate;
+            if !circle {
+                summary.view_locked = subordinate;
+            }
         }
     }
 
@@ -176,7 +198,7 @@ impl Adder<'_> {
         let locks = self.program.locks(method);
         let exposure = match &mut self.exposures {
             Some(exposures) => Some(exposures.of(method)),
-            None if section == Section::Method => return self.summaries[id.index()].total,
+            None if section == Section::Method => return self.summaries[id.index()].view,
             None => None,
         };
         let leaves = |instr: InstrId| {
@@ -195,7 +217,12 @@ impl Adder<'_> {
             if !is_in(locks, section, *instr) {
                 continue;
             }
-            let total = self.summaries[callee.index()].total;
+            let summary = self.summaries[callee.index()];
+            let total = if self.component_of[id.index()] == self.component_of[callee.index()] {
+                summary.view
+            } else {
+                summary.total
+            };
             if exposure.is_none() {
                 scope = self.sets.union(scope, total);
                 continue;

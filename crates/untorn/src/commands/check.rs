@@ -272,6 +272,7 @@ fn consistency_stats(outcome: &Outcome) -> Value {
         "checking": milliseconds(stats.checking),
         "threads": stats.threads,
         "methods in contexts": stats.contexts,
+        "calls with widened contexts": stats.widened,
         "variables": stats.variables,
         "lock views": stats.lock_views,
         "inconsistent views (app)": stats.reports.0,
