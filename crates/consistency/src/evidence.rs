@@ -9,7 +9,7 @@ use untorn_findings::{Evidence, Finding, Kind, LockView, MethodViews, Place, Reg
 use untorn_program::heap::ObjectKind;
 use untorn_program::ir::{AccessPath, Body, Root, Step};
 use untorn_program::library::LockMode;
-use untorn_program::locks::{LockRef, MethodLock};
+use untorn_program::locks::{LockRef, Locks, MethodLock};
 use untorn_program::threads::{Multiplicity, ThreadKind};
 use untorn_program::{ClassId, InstrId, MethodId, Program, ThreadId, ValueId};
 use untorn_spec::{ClassFacts, Specification};
@@ -219,15 +219,25 @@ impl<'a> Writer<'a> {
         let lock = match section {
             Section::Method => {
                 places.extend(self.place(method, InstrId(0)));
-                match locks.method_lock() {
-                    Some(MethodLock::Class(class)) => format!("{}.class", self.simple(class)),
-                    _ => "this".to_owned(),
-                }
+                self.method_lock(locks)
             }
             Section::Region(region) => {
                 let region = locks.region(region);
                 places.extend(self.place(method, region.enter));
                 self.lock(method, &region.lock)
+            }
+            Section::Retaken(gap) => {
+                let gap = locks.gaps()[gap as usize];
+                places.extend(self.place(method, gap.at));
+                let lock = match gap.of {
+                    Some(region) => self.lock(method, &locks.region(region).lock),
+                    None => self.method_lock(locks),
+                };
+                format!("{lock} (taken again)")
+            }
+            Section::Step(instr) => {
+                places.extend(self.place(method, instr));
+                "its own (one step)".to_owned()
             }
         };
         for entry in view.iter().take(MOST_PLACES) {
@@ -246,6 +256,13 @@ impl<'a> Writer<'a> {
         }
     }
 
+    fn method_lock(&self, locks: &Locks) -> String {
+        match locks.method_lock() {
+            Some(MethodLock::Class(class)) => format!("{}.class", self.simple(class)),
+            _ => "this".to_owned(),
+        }
+    }
+
     /// Where an access happens in the scope of a section, nearest first.
     fn access(
         &self,
@@ -260,9 +277,8 @@ impl<'a> Writer<'a> {
             let state = execution.state(id);
             let method = self.program.heap().node(state.node).method;
             let locks = self.program.locks(method);
-            let inside = |instr: &InstrId| match within {
-                Some(Section::Region(region)) => locks.held_at(*instr).contains(&region),
-                Some(Section::Method) | None => true,
+            let inside = |instr: &InstrId| {
+                within.is_none_or(|section| Execution::is_in(locks, section, *instr))
             };
             let own = (state.accesses.iter()).find(|(at, of)| *of == entry && inside(at));
             if let Some((instr, _)) = own {

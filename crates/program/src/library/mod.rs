@@ -5,7 +5,7 @@
 mod effect;
 mod scope;
 
-pub use effect::{Access, Callback, Effect, LockAction, LockMode, Operand, Returns};
+pub use effect::{Access, Callback, Effect, LockAction, LockMode, Operand, Returns, Stamped, Waits};
 pub use scope::Scope;
 
 use rustc_hash::FxHashMap;
@@ -65,6 +65,26 @@ impl Library {
         if info.has_code && self.is_entered(classes, info.class) {
             return None;
         }
+        self.find(classes, method)
+    }
+
+    /// What a method means for locks, its own code notwithstanding: whoever implements `Lock` is one.
+    pub fn lock_effect(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+        self.find(classes, method)
+            .filter(|effect| effect.is_about_locks())
+    }
+
+    /// The names of all methods that have to do with locks.
+    pub fn lock_names(&self) -> impl Iterator<Item = &str> {
+        let about_locks = self.effects.values().flatten();
+        about_locks
+            .filter(|effect| effect.is_about_locks())
+            .flat_map(|effect| &effect.names)
+            .map(String::as_str)
+    }
+
+    fn find(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+        let info = classes.method(method);
         let name = classes.method_name(method);
         let descriptor = classes.method_descriptor(method);
         let find = |class: ClassId| {
