@@ -89,8 +89,7 @@ impl<'a> Grouping<'a> {
                     Variable::Content(field) => Some(field),
                     _ => None,
                 };
-                let key = (options.partition)
-                    .then(|| (variable.class(program.classes()), content));
+                let key = (options.partition).then(|| (variable.class(program.classes()), content));
                 kept.then(|| GroupId(classes.insert_full(key).0 as u32))
             })
             .collect();

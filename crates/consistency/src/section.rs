@@ -13,7 +13,7 @@
 use rustc_hash::FxHashMap;
 use untorn_program::ir::Body;
 use untorn_program::library::LockMode;
-use untorn_program::locks::Locks;
+use untorn_program::locks::{LockKind, Locks};
 use untorn_program::{BlockId, InstrId, Program, RegionId};
 
 use crate::domain::Entry;
@@ -208,13 +208,7 @@ impl<'a> Sections<'a> {
     }
 
     /// The outermost critical section around an instruction that no other one divides.
-    fn solid(
-        &self,
-        id: StateId,
-        body: &Body,
-        instr: InstrId,
-        group: GroupId,
-    ) -> Option<RegionId> {
+    fn solid(&self, id: StateId, body: &Body, instr: InstrId, group: GroupId) -> Option<RegionId> {
         let locks = self.program.locks(body.method);
         locks.held_at(instr).iter().copied().find(|region| {
             let exclusive = locks.region(*region).lock.mode == LockMode::Exclusive;
@@ -238,6 +232,7 @@ impl<'a> Sections<'a> {
         });
         let begins_inside = |region: &RegionId| {
             Some(*region) != around
+                && !around.is_some_and(|outer| is_upgrade(locks, *region, outer))
                 && !state.reentrant.contains(region)
                 && inside(locks.region(*region).enter)
         };
@@ -258,8 +253,12 @@ impl<'a> Sections<'a> {
             })
     }
 
+    /// Whether a section writes to the group, otherwise than where it holds the same lock alone.
     fn writes(&self, id: StateId, locks: &Locks, region: RegionId, group: GroupId) -> bool {
-        let inside = |instr: InstrId| locks.held_at(instr).contains(&region);
+        let inside = |instr: InstrId| {
+            let held = locks.held_at(instr);
+            held.contains(&region) && !held.iter().any(|inner| is_upgrade(locks, *inner, region))
+        };
         let own = (self.execution.state(id).accesses.iter()).any(|(instr, entry)| {
             inside(*instr) && entry.is_write() && self.grouping.has(group, *entry)
         });
@@ -274,6 +273,15 @@ impl<'a> Sections<'a> {
         let calls = self.execution.state(id).calls.iter().copied();
         calls.filter(move |(_, callee)| !self.execution.goes_round(id, *callee))
     }
+}
+
+/// Whether a section turns another one into one that holds the same lock alone.
+fn is_upgrade(locks: &Locks, inner: RegionId, outer: RegionId) -> bool {
+    let (held, taken) = (&locks.region(outer).lock, &locks.region(inner).lock);
+    inner != outer
+        && (held.kind, held.mode, taken.mode)
+            == (LockKind::Explicit, LockMode::Shared, LockMode::Exclusive)
+        && held.path == taken.path
 }
 
 fn in_loop(body: &Body, instr: InstrId) -> bool {

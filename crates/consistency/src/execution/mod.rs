@@ -10,6 +10,7 @@
 
 mod context;
 mod exposure;
+mod outer;
 mod state;
 mod summary;
 
@@ -20,7 +21,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 use untorn_program::classes::ClassKind;
 use untorn_program::heap::{CallEdge, HeapField, ObjectKind, ObjectSet};
-use untorn_program::ir::{AccessPath, Body, InvokeKind, Op, Root, Step};
+use untorn_program::ir::{AccessPath, Body, Def, InvokeKind, Op, Root, Step};
 use untorn_program::library::{Access, Operand};
 use untorn_program::locks::LockRef;
 use untorn_program::threads::ThreadKind;
@@ -30,7 +31,8 @@ use untorn_program::{
 
 use crate::domain::{Entry, Sets, VarId, Variable, Variables};
 use crate::options::Options;
-use context::{Context, Held, Objects, Values};
+use context::{Alias, Context, Held, Objects, Values};
+use outer::Makers;
 
 /// Once this many methods in contexts were executed, over all threads, further contexts are widened at once: precision is for programs that can be read.
 const MOST_STATES: usize = 400_000;
@@ -53,6 +55,7 @@ pub struct Executor<'a> {
     fields: FxHashMap<FieldId, Option<VarId>>,
     owners: FxHashMap<ObjectId, Vec<FieldId>>,
     contents: FxHashMap<MethodId, Option<Content>>,
+    makers: Makers<'a>,
     selected: FxHashMap<(ClassId, MethodId), Option<MethodId>>,
     /// The nodes in whose scope something shared may be accessed: all others are passed over.
     relevant: Vec<bool>,
@@ -72,6 +75,7 @@ impl<'a> Executor<'a> {
             fields: FxHashMap::default(),
             owners: owners(program, options),
             contents: FxHashMap::default(),
+            makers: Makers::new(program),
             selected: FxHashMap::default(),
             relevant: Vec::new(),
             executed: 0,
@@ -412,7 +416,8 @@ impl Run<'_, '_> {
             };
             for object in self.objects(frame, receiver) {
                 let owners = self.executor.owners.get(&object);
-                let owners: SmallVec<[FieldId; 2]> = owners.into_iter().flatten().copied().collect();
+                let owners: SmallVec<[FieldId; 2]> =
+                    owners.into_iter().flatten().copied().collect();
                 for owner in owners {
                     let variable = self.executor.variables.id(Variable::Content(owner));
                     let entry = entry(variable, content.writes);
@@ -432,7 +437,11 @@ impl Run<'_, '_> {
         let visible = |object: &ObjectId| self.visible.contains(*object);
         match frame.values.objects(value) {
             Some(objects) => objects.into_iter().filter(visible).collect(),
-            None => heap.points_to(frame.node, value).iter().filter(visible).collect(),
+            None => heap
+                .points_to(frame.node, value)
+                .iter()
+                .filter(visible)
+                .collect(),
         }
     }
 
@@ -492,7 +501,7 @@ impl Run<'_, '_> {
             Op::Invoke { kind, method, args } => (*kind, *method, args),
             // String concatenation and the like: nothing is known of the arguments.
             _ => {
-                context.pass_held(held.iter().copied(), &[]);
+                context.pass_held(held.iter().copied(), &[], &[]);
                 return Some(context);
             }
         };
@@ -520,7 +529,7 @@ impl Run<'_, '_> {
         }
         if !direct {
             // A lambda or method reference: the arguments are not those of the call.
-            context.pass_held(held.iter().copied(), &[]);
+            context.pass_held(held.iter().copied(), &[], &[]);
             return Some(context);
         }
         let library = program.library();
@@ -546,8 +555,54 @@ impl Run<'_, '_> {
                 context.pass_objects(heap, callee, position, objects);
             }
         }
-        context.pass_held(held.iter().copied(), &paths);
+        let aliases = if held.is_empty() {
+            Vec::new()
+        } else {
+            self.aliases(frame, args, &stable)
+        };
+        context.pass_held(held.iter().copied(), &paths, &aliases);
         Some(context)
+    }
+
+    /// Which fields of arguments hold something that the caller names otherwise: an argument made by a call keeps what that was called on.
+    fn aliases(
+        &mut self,
+        frame: &Frame<'_>,
+        args: &[ValueId],
+        stable: &dyn Fn(MethodId) -> bool,
+    ) -> Vec<Alias> {
+        let heap = self.executor.program.heap();
+        let mut aliases = Vec::new();
+        for (position, arg) in args.iter().enumerate() {
+            let Def::Instr(made) = frame.body.value(*arg).def else {
+                continue;
+            };
+            let Op::Invoke { args: given, .. } = &frame.body.instr(made).op else {
+                continue;
+            };
+            let mut callees = heap.callees(frame.node, made);
+            let Some(first) = callees.next() else {
+                continue;
+            };
+            let kept = (self.executor.makers)
+                .kept(heap.node(first).method)
+                .to_vec();
+            let others: SmallVec<[NodeId; 4]> = callees.collect();
+            for (field, param) in kept {
+                let mut agree = others.iter().map(|callee| heap.node(*callee).method);
+                let makers = &mut self.executor.makers;
+                if agree.all(|method| makers.kept(method).contains(&(field, param)))
+                    && let Some(given) = given.get(param)
+                {
+                    aliases.push(Alias {
+                        position,
+                        field,
+                        path: frame.body.access_path(*given, stable),
+                    });
+                }
+            }
+        }
+        aliases
     }
 
     /// The receivers for which a call runs exactly this node.

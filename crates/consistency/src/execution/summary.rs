@@ -303,6 +303,11 @@ impl Adder<'_> {
 /// Whether the value of an instruction is stored, returned, or used where the section has ended.
 fn leaves(exposure: &Exposure, locks: &Locks, section: Section, instr: InstrId) -> bool {
     exposure.flow(instr).is_some_and(|flow| {
-        flow.stored || flow.returned || flow.uses.iter().any(|user| !Execution::is_in(locks, section, *user))
+        flow.stored
+            || flow.returned
+            || flow
+                .uses
+                .iter()
+                .any(|user| !Execution::is_in(locks, section, *user))
     })
 }

@@ -94,7 +94,11 @@ impl Vocabulary {
     pub fn learn(&mut self, body: &Body) {
         for instr in &body.instrs {
             let (field, object, value) = match &instr.op {
-                Op::PutField { object, field, value } => (*field, Some(*object), *value),
+                Op::PutField {
+                    object,
+                    field,
+                    value,
+                } => (*field, Some(*object), *value),
                 Op::PutStatic { field, value } => (*field, None, *value),
                 _ => continue,
             };
@@ -296,7 +300,13 @@ pub(super) fn find(
                     path: vocabulary.path(body, *object),
                 };
                 let act = if enter { Act::Acquire } else { Act::Release };
-                actions.insert(id, smallvec![Action { act, lock: Some(lock) }]);
+                actions.insert(
+                    id,
+                    smallvec![Action {
+                        act,
+                        lock: Some(lock)
+                    }],
+                );
             }
             Op::Invoke { kind, method, args } => {
                 let word = vocabulary.words.get(method);

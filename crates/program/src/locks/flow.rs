@@ -81,7 +81,9 @@ impl Flow<'_> {
         let mut enters: Vec<(InstrId, usize)> = Vec::new();
         for (instr, actions) in &self.actions {
             for (position, action) in actions.iter().enumerate() {
-                if matches!(action.act, Act::Acquire | Act::Try | Act::Look) && action.lock.is_some() {
+                if matches!(action.act, Act::Acquire | Act::Try | Act::Look)
+                    && action.lock.is_some()
+                {
                     enters.push((*instr, position));
                 }
             }
@@ -146,7 +148,8 @@ impl Flow<'_> {
         };
         if known.held.len() == other.held.len()
             && known.held != other.held
-            && pairs().all(|(a, b)| a == b || goes_on(&self.regions[a.index()], &self.regions[b.index()]))
+            && pairs()
+                .all(|(a, b)| a == b || goes_on(&self.regions[a.index()], &self.regions[b.index()]))
         {
             for (left, right) in known.held.iter().zip(&other.held) {
                 self.unite(*left, *right);
@@ -156,7 +159,8 @@ impl Flow<'_> {
         }
         let real = |flow: &Self, state: &State| -> Vec<RegionId> {
             let held = state.held.iter().copied();
-            held.filter(|region| !flow.regions[region.index()].optimistic).collect()
+            held.filter(|region| !flow.regions[region.index()].optimistic)
+                .collect()
         };
         let (left, right) = (real(self, known), real(self, other));
         if left != right || known.freed != other.freed {
@@ -396,7 +400,9 @@ impl Flow<'_> {
                 self.step(id, &mut state);
             }
             let regions = &self.regions;
-            state.held.retain(|region| !regions[region.index()].optimistic);
+            state
+                .held
+                .retain(|region| !regions[region.index()].optimistic);
             exits.push(state);
         }
         let mut all: Vec<Option<Done>> = Vec::new();

@@ -29,11 +29,15 @@ impl Stretches {
     }
 
     pub fn before(&self, of: Option<RegionId>, instr: InstrId) -> bool {
-        self.before.get(&of).is_none_or(|within| within[instr.index()])
+        self.before
+            .get(&of)
+            .is_none_or(|within| within[instr.index()])
     }
 
     pub fn after(&self, gap: usize, instr: InstrId) -> bool {
-        self.after.get(gap).is_some_and(|within| within[instr.index()])
+        self.after
+            .get(gap)
+            .is_some_and(|within| within[instr.index()])
     }
 }
 
@@ -55,7 +59,10 @@ fn walk(body: &Body, locks: &Locks, of: Option<RegionId>, from: InstrId) -> Vec<
             }
             met[at.index()] = true;
             if body.instr(at).op.can_throw() {
-                let handlers = block.handlers.iter().map(|handler| body.block(handler.block).first);
+                let handlers = block
+                    .handlers
+                    .iter()
+                    .map(|handler| body.block(handler.block).first);
                 pending.extend(handlers.filter(|handler| !met[handler.index()]));
             }
             if is_gap(at) && !begins {
