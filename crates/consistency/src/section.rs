@@ -78,7 +78,7 @@ impl<'a> Sections<'a> {
         };
         let locks = self.program.locks(node.method);
         if locks.method_lock().is_some()
-            && !self.nests(id, locks, None, group)
+            && !self.nests(id, locks, None, None, group)
             && self.waits_as_guard(id, body, None, group)
         {
             return true;
@@ -94,7 +94,7 @@ impl<'a> Sections<'a> {
                 continue;
             }
             let is_step = state.steps.iter().any(|(step, _)| step == instr);
-            match self.solid(id, body, *instr, group) {
+            match self.solid(id, body, (*instr, None), group) {
                 Some(region) => add(Part::Region(region), *instr),
                 None if is_step => add(Part::Step(*instr), *instr),
                 None => return false,
@@ -105,7 +105,7 @@ impl<'a> Sections<'a> {
             if execution.goes_round(id, *callee) || !self.grouping.touches(group, total) {
                 continue;
             }
-            match self.solid(id, body, *instr, group) {
+            match self.solid(id, body, (*instr, Some(*callee)), group) {
                 Some(region) => add(Part::Region(region), *instr),
                 None if self.is_one(*callee, group) => add(Part::Call(*instr), *instr),
                 None => return false,
@@ -208,18 +208,39 @@ impl<'a> Sections<'a> {
     }
 
     /// The outermost critical section around an instruction that no other one divides.
-    fn solid(&self, id: StateId, body: &Body, instr: InstrId, group: GroupId) -> Option<RegionId> {
+    fn solid(
+        &self,
+        id: StateId,
+        body: &Body,
+        (instr, callee): (InstrId, Option<StateId>),
+        group: GroupId,
+    ) -> Option<RegionId> {
         let locks = self.program.locks(body.method);
         locks.held_at(instr).iter().copied().find(|region| {
             let exclusive = locks.region(*region).lock.mode == LockMode::Exclusive;
             (exclusive || !self.writes(id, locks, *region, group))
-                && !self.nests(id, locks, Some(*region), group)
+                && !self.nests(
+                    id,
+                    locks,
+                    Some(*region),
+                    callee.map(|callee| (instr, callee)),
+                    group,
+                )
                 && self.waits_as_guard(id, body, Some(*region), group)
         })
     }
 
     /// Whether a critical section, or a whole body, has another one on the group in its scope.
-    fn nests(&self, id: StateId, locks: &Locks, around: Option<RegionId>, group: GroupId) -> bool {
+    ///
+    /// For a `chosen` call, what else its instruction might have called does not run.
+    fn nests(
+        &self,
+        id: StateId,
+        locks: &Locks,
+        around: Option<RegionId>,
+        chosen: Option<(InstrId, StateId)>,
+        group: GroupId,
+    ) -> bool {
         let state = self.execution.state(id);
         let inside =
             |instr: InstrId| around.is_none_or(|region| locks.held_at(instr).contains(&region));
@@ -227,6 +248,7 @@ impl<'a> Sections<'a> {
             let summary = self.execution.summary(callee);
             let takes = self.execution.state(callee).takes_method_lock;
             inside(instr)
+                && chosen.is_none_or(|(at, of)| at != instr || of == callee)
                 && (self.grouping.touches(group, summary.locked)
                     || takes && self.grouping.touches(group, summary.total))
         });
