@@ -1,5 +1,8 @@
 //! Findings as a person reads them: names, places, threads, allocation sites.
 
+mod message;
+mod own;
+
 use std::cell::RefCell;
 
 use indexmap::IndexMap;
@@ -120,7 +123,10 @@ impl<'a> Writer<'a> {
         if !larger.is_empty() {
             notes.push(self.larger_note(&larger));
         }
-        let message = views.first().map_or_else(String::new, message);
+        let region = self.region(method);
+        let message = views
+            .first()
+            .map_or_else(String::new, |views| message::message(&region, views));
         let evidence = Evidence {
             method_views: views,
             enclosing: callers
@@ -130,7 +136,6 @@ impl<'a> Writer<'a> {
             notes,
             ..Evidence::default()
         };
-        let region = self.region(method);
         Finding::new(
             NAME,
             Kind::MethodInconsistency,
@@ -167,6 +172,7 @@ impl<'a> Writer<'a> {
             library: class.is_some_and(|class| !self.program.is_input(class)),
             view: self.entries(&self.checker.view(candidate.part)),
             thread: self.thread(execution.thread),
+            sections: self.sections(candidate),
             interfering: self.interfering(candidate),
             allocated_at: self.allocated_at(candidate),
         }
@@ -462,44 +468,5 @@ impl<'a> Writer<'a> {
     fn simple(&self, class: ClassId) -> String {
         let name = self.program.classes().class_name(class);
         name.rsplit('/').next().unwrap_or(name).to_owned()
-    }
-}
-
-/// One sentence: what is accessed in parts, and who comes between.
-fn message(views: &MethodViews) -> String {
-    let mut fields: Vec<&str> = (views.view.iter())
-        .filter_map(|entry| entry.split_once(':').map(|(name, _)| name))
-        .collect();
-    fields.dedup();
-    let class = views.class.rsplit('.').next().unwrap_or(&views.class);
-    let mut others: Vec<String> = Vec::new();
-    for view in &views.interfering {
-        let other = format!(
-            "{} ({} under {})",
-            view.method.short_name(),
-            view.accesses.join(", "),
-            view.lock
-        );
-        if others.len() < 3 && !others.contains(&other) {
-            others.push(other);
-        }
-    }
-    format!(
-        "uses {} of {class} beyond one critical section, and others can come between: {}",
-        list(&fields),
-        others.join("; ")
-    )
-}
-
-fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 6;
-    if names.len() > SHOWN {
-        format!(
-            "{} and {} more fields",
-            names[..SHOWN].join(", "),
-            names.len() - SHOWN
-        )
-    } else {
-        names.join(", ")
     }
 }

@@ -213,7 +213,8 @@ impl Vocabulary {
             Waits::Condition => {
                 let made = match body.defining(value).map(|instr| &instr.op) {
                     Some(Op::Invoke { method, args, .. }) => {
-                        (self.words.get(method) == Some(&Word::Condition)).then(|| args[0])
+                        let makes = self.words.get(method) == Some(&Word::Condition);
+                        args.first().copied().filter(|_| makes)
                     }
                     _ => None,
                 };

@@ -409,8 +409,8 @@ impl Flow<'_> {
         let waits = self.waits.iter().map(|number| &self.foreign[*number]);
         let waits = waits.filter_map(|lock| Done::of(Act::Wait, lock, self.body));
         all.extend(waits.map(Some));
-        if let Some(tried) = self.tried_for_caller() {
-            all.push(tried);
+        if let Some(lock) = self.tried_for_caller() {
+            all.push(Done::of(Act::Try, lock, self.body));
         }
         let kept = |flow: &Self, state: &State| -> Vec<LockRef> {
             let lock = |region: &RegionId| flow.regions[region.index()].lock.clone();
@@ -445,12 +445,12 @@ impl Flow<'_> {
     }
 
     /// `return lock.tryLock()`: whether the lock is held is for the caller to find out.
-    fn tried_for_caller(&self) -> Option<Option<Done>> {
+    fn tried_for_caller(&self) -> Option<&LockRef> {
         self.actions.iter().find_map(|(instr, actions)| {
             let action = actions.iter().find(|action| action.act == Act::Try)?;
             let result = self.body.instr(*instr).result?;
             let lock = action.lock.as_ref()?;
-            returns(self.body, result).then(|| Done::of(Act::Try, lock, self.body))
+            returns(self.body, result).then_some(lock)
         })
     }
 
