@@ -89,19 +89,27 @@ pub fn format(args: &OutputArgs) -> Format {
 
 /// Reads saved findings; `-` is standard input.
 pub fn read(path: &Path) -> Result<Document, Failure> {
-    read_what_is_there(path).map_err(|(failure, _)| failure)
+    match read_what_is_there(path) {
+        (_, Some(failure)) => Err(failure),
+        (Some(document), None) => Ok(document),
+        (None, None) => Err(bad_input(path, "not a findings file".to_owned())),
+    }
 }
 
-/// Reads saved findings; if they were not written to their end, what is complete comes with the failure.
-pub fn read_what_is_there(path: &Path) -> Result<Document, (Failure, Option<Document>)> {
-    let text = read_text(path).map_err(|failure| (failure, None))?;
-    Document::from_json(&text).map_err(|error| {
-        let rest = match error {
-            ReadError::HalfWritten { .. } => Document::from_half_written(&text),
-            _ => None,
-        };
-        (bad_input(path, error.to_string()), rest)
-    })
+/// Reads saved findings; of those that were not written to their end, what is complete comes with the failure.
+pub fn read_what_is_there(path: &Path) -> (Option<Document>, Option<Failure>) {
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(failure) => return (None, Some(failure)),
+    };
+    match Document::from_json(&text) {
+        Ok(document) => (Some(document), None),
+        Err(error) => {
+            let half = matches!(error, ReadError::HalfWritten { .. });
+            let rest = half.then(|| Document::from_half_written(&text)).flatten();
+            (rest, Some(bad_input(path, error.to_string())))
+        }
+    }
 }
 
 fn bad_input(path: &Path, what: String) -> Failure {

@@ -17,16 +17,14 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let mut failed = None;
     for path in &args.findings {
         // What can be read is shown, whatever is wrong with the others.
-        let read = read_what_is_there(path);
-        match read {
-            Ok(document) => documents.push((path.display().to_string(), document)),
-            Err((failure, rest)) => {
-                let whole = rest.filter(|rest| !rest.findings.is_empty());
-                documents.extend(whole.map(|rest| (path.display().to_string(), rest)));
-                if let Some(earlier) = failed.replace(failure) {
-                    eprintln!("untorn: {earlier}");
-                }
-            }
+        let (document, failure) = read_what_is_there(path);
+        let whole = failure.is_none();
+        let shown = document.filter(|document| whole || !document.findings.is_empty());
+        documents.extend(shown.map(|document| (path.display().to_string(), document)));
+        if let Some(failure) = failure
+            && let Some(earlier) = failed.replace(failure)
+        {
+            eprintln!("untorn: {earlier}");
         }
     }
     if !documents.is_empty() {
