@@ -5,6 +5,8 @@ use untorn_findings::Finding;
 use untorn_model::{Event, EventIndex, Kinds, Tables};
 use untorn_trace::{Batch, Error, Progress, Replay, Source};
 
+use crate::{Describe, surroundings};
+
 /// What an analysis may look at beside the events.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -28,6 +30,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Counts by analysis name.
     pub stats: Map<String, Value>,
+    /// What was left out and why, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A consumer of the event stream.
@@ -92,6 +96,9 @@ pub fn run(
     outcome.stats.insert("events".to_owned(), first.0.into());
     for analysis in analyses {
         analysis.finish(&context, &mut outcome)?;
+    }
+    if let Some(replay) = context.replay {
+        surroundings::fill_in(&mut outcome.findings, replay, Describe::new(&context))?;
     }
     Ok(outcome)
 }

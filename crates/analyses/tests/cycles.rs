@@ -238,3 +238,57 @@ fn the_headline_says_what_came_between() {
         "a is torn: between its read of x (2) and its write of x (4) comes thread B's write of x (3)"
     );
 }
+
+/// Thread, what is done, locks held and how many frames, for each step of the one finding.
+fn steps(trace: &str) -> Vec<String> {
+    let mut source = VecSource::from_text(&numbered(trace)).unwrap();
+    let analysis = Box::new(Velodrome::new(velodrome::Options::default()));
+    let outcome = run(&mut source, &mut [analysis], &mut |_| {}).unwrap();
+    let findings = merge(outcome.findings);
+    assert_eq!(findings.len(), 1);
+    (findings[0].evidence.interleavings[0].steps.iter())
+        .map(|step| {
+            let stack: Vec<&str> = (step.stack.iter())
+                .filter_map(|place| place.method.as_deref())
+                .collect();
+            format!(
+                "{} {} {} holds [{}] in [{}]",
+                step.thread,
+                step.op,
+                step.target,
+                step.locks.join(","),
+                stack.join(",")
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn steps_tell_the_locks_held_and_the_regions_around_them() {
+    // The lock o was taken long before the transaction, s is shared.
+    let trace = "b:acq(o) a:begin(add) a:acqs(s) a:acq(m) a:r(x) a:rel(m) a:rels(s)
+        b:acq(m) b:w(x) b:rel(m) a:acq(m) a:w(x) a:rel(m) a:end(add)";
+    assert_eq!(
+        steps(trace),
+        [
+            "a read x holds [s (shared),m] in [add]",
+            "b write x holds [o,m] in []",
+            "a write x holds [m] in [add]",
+        ]
+    );
+}
+
+#[test]
+fn of_several_paths_the_shortest_is_shown() {
+    // From a over c to b, and later from a to b itself.
+    let trace = "a:begin(f) a:w(x) c:r(x) c:w(y) b:r(y) b:r(x) b:w(z) a:r(z) a:end(f)";
+    assert_eq!(
+        steps(trace),
+        [
+            "a write x holds [] in [f]",
+            "b read x holds [] in []",
+            "b write z holds [] in []",
+            "a read z holds [] in [f]",
+        ]
+    );
+}

@@ -141,7 +141,7 @@ impl SelectionArgs {
             analyses.push(self.atomizer(assumptions));
         }
         if wants(AnalysisName::Views) {
-            analyses.push(Box::new(views::Views::new(views::Options {})));
+            analyses.push(Box::new(views::Views::new(views::Options::default())));
         }
         if wants(AnalysisName::Velodrome) {
             analyses.push(Box::new(velodrome::Velodrome::new(velodrome::Options {
