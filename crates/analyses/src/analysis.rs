@@ -64,6 +64,7 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let mut events: Vec<Event> = Vec::new();
     let mut first = EventIndex(0);
+    let mut seen = Kinds::default();
     loop {
         let kinds = source.fill(&mut events)?;
         if events.is_empty() {
@@ -84,6 +85,7 @@ pub fn run(
                 analysis.batch(&batch, &context)?;
             }
         }
+        seen = seen.union(kinds);
         first = EventIndex(first.0 + events.len() as u64);
         progress(source.progress());
     }
@@ -98,7 +100,9 @@ pub fn run(
         analysis.finish(&context, &mut outcome)?;
     }
     if let Some(replay) = context.replay {
-        surroundings::fill_in(&mut outcome.findings, replay, Describe::new(&context))?;
+        let calls = seen.intersects(Kinds::CALLS);
+        let findings = &mut outcome.findings;
+        surroundings::fill_in(findings, replay, Describe::new(&context), calls)?;
     }
     Ok(outcome)
 }

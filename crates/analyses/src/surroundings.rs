@@ -10,11 +10,12 @@ use crate::Describe;
 use crate::locks_held::{LockOp, LocksHeld};
 use crate::stacks::Stacks;
 
-/// Fills in the locks and stacks of all steps that have a place in the trace and know neither.
+/// Fills in the locks and, if calls are recorded, the stacks of all steps that have a place in the trace and know neither.
 pub(crate) fn fill_in(
     findings: &mut [Finding],
     replay: &dyn Replay,
     describe: Describe<'_>,
+    calls: bool,
 ) -> Result<(), Error> {
     let mut steps: Vec<(u64, &mut Step)> = (findings.iter_mut())
         .flat_map(|finding| &mut finding.evidence.interleavings)
@@ -37,12 +38,14 @@ pub(crate) fn fill_in(
             while let Some((_, step)) = steps.next_if(|(wanted, _)| *wanted == index.0) {
                 let held = locks.in_order(event.thread);
                 step.locks = held.map(|held| name(tables, held)).collect();
-                let context = stacks.current(event.thread);
-                step.stack = stacks.places(context, event.site, describe);
+                if calls {
+                    let context = stacks.current(event.thread);
+                    step.stack = stacks.places(context, event.site, describe);
+                }
             }
             if let Some(op) = LockOp::of(event.op) {
                 locks.apply(event.thread, op);
-            } else {
+            } else if calls {
                 stacks.follow(index, event);
             }
         }
