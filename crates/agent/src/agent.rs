@@ -13,11 +13,14 @@ use untorn_live::Standalone;
 use crate::Registry;
 use crate::counts::Counters;
 use crate::instrument::{Plan, PlanError};
+use crate::jvm::Jvmti;
+use crate::loaders::Loaders;
 use crate::options::Options;
 
 #[derive(Debug)]
 pub struct Agent {
     pub registry: Registry,
+    pub loaders: Loaders,
     pub plan: Plan,
     pub counters: Counters,
     /// What the JVMs that this one starts should find in JAVA_TOOL_OPTIONS.
@@ -55,7 +58,7 @@ impl Agent {
     }
 
     /// Connects to the reader, or becomes its own; afterwards [`Agent::get`] finds the agent.
-    pub fn start(options: &Options) -> Result<&'static Self, StartError> {
+    pub fn start(options: &Options, jvmti: Jvmti) -> Result<&'static Self, StartError> {
         let (stream, standalone) = match (&options.socket, &options.out) {
             (Some(path), _) => (connect(path)?, None),
             (None, Some(path)) => {
@@ -84,6 +87,7 @@ impl Agent {
         registry.by_hand(&config.sites);
         Ok(AGENT.get_or_init(|| Self {
             registry,
+            loaders: Loaders::new(jvmti),
             plan,
             children: config.children,
             counters: Counters::default(),

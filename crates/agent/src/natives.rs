@@ -101,12 +101,20 @@ extern "system" fn Java_java_lang_UntornRuntime_siteField(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_UntornRuntime_sameField(
-    _: *mut JNIEnv,
+    env: *mut JNIEnv,
     _: jclass,
     field: jint,
 ) -> jint {
-    catch_unwind(|| Agent::get().map(|agent| agent.registry.same_field(field as u32) as jint))
-        .ok()
-        .flatten()
-        .unwrap_or(field)
+    catch_unwind(AssertUnwindSafe(|| {
+        let agent = Agent::get()?;
+        // SAFETY: the JVM calls a native method with the thread's environment.
+        let jni = unsafe { Jni::of(env) }?;
+        let classes = (agent.registry.unsettled(field as u32))
+            .map(|(loader, class)| agent.loaders.find(jni, loader, &class))
+            .unwrap_or_default();
+        Some(agent.registry.same_field(field as u32, &classes) as jint)
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(field)
 }

@@ -20,6 +20,7 @@ use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
 use super::guard::Guards;
 use super::weave::{Category, Result, Weaver};
+use crate::registry::FieldRef;
 
 /// `UntornRuntime.WRITES`.
 pub(super) const WRITES: i32 = 1 << 30;
@@ -34,7 +35,13 @@ impl Weaver<'_, '_> {
         }
         let writes = matches!(op, Op::Putfield | Op::Putstatic);
         let is_static = matches!(op, Op::Getstatic | Op::Putstatic);
-        let (id, declared) = self.subject.ids.field(&class, &reference.name);
+        let named = FieldRef {
+            class,
+            name: reference.name.to_string(),
+            descriptor: reference.descriptor.to_string(),
+            is_static,
+        };
+        let (id, declared) = self.subject.ids.field(self.subject.loader, &named);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
