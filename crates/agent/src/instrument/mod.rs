@@ -7,6 +7,7 @@
 //! |---|---|
 //! | field, static field, array element | lock and unlock of its shadow word around the access |
 //! | `synchronized` block or method, `wait`, `notify` | what became of the monitor |
+//! | loop, when tracking is optimistic | a poll |
 //! | region | begin and end, on every way out |
 //! | call of a library that the [model](model) knows | what the call does to locks, signals and contents |
 //!
@@ -21,6 +22,7 @@ mod calls;
 mod guard;
 pub mod model;
 mod monitor;
+mod owned;
 mod plan;
 mod platform;
 mod survey;
@@ -85,6 +87,8 @@ impl Counts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Everything,
+    /// Every access calls the runtime, also those to objects of one thread.
+    Calls,
     /// Neither array elements nor library calls.
     Fields,
     /// Monitors and regions only.
@@ -100,6 +104,8 @@ struct Subject<'s, 'a> {
     facts: &'s ClassFacts,
     /// The class's id.
     id: u32,
+    /// The class has a shadow word of its own, not that of its superclass.
+    shadowed: bool,
 }
 
 /// Rewrites a class; new ids are declared in `ids`, to be flushed before the class is defined.
@@ -162,6 +168,7 @@ fn edit(
         class,
         facts,
         id: ids.class(&facts.name, source.as_deref()),
+        shadowed,
     };
     let mut changed = shadowed;
     for (index, method) in facts.methods.iter().enumerate() {
@@ -183,13 +190,18 @@ fn edit_method<'a>(
     counts: &mut Counts,
 ) -> bool {
     let mut id = None;
-    for extent in [Extent::Everything, Extent::Fields, Extent::Order] {
+    for extent in [
+        Extent::Everything,
+        Extent::Calls,
+        Extent::Fields,
+        Extent::Order,
+    ] {
         match try_method(editor, index, facts, subject, extent, &mut id) {
             Ok(None) => return false,
             Ok(Some(done)) => {
                 counts.merge(&done);
                 counts.add(match extent {
-                    Extent::Everything => "methods rewritten",
+                    Extent::Everything | Extent::Calls => "methods rewritten",
                     Extent::Fields => "methods too large for arrays and library calls",
                     Extent::Order => "methods too large for fields",
                 });
