@@ -17,7 +17,7 @@ use crate::instrument::{self, Outcome};
 use crate::jvm::{Jni, Jvmti};
 use crate::loaders::Loader;
 use crate::options::Options;
-use crate::{Agent, jdk, runtime};
+use crate::{Agent, jdk, natives, runtime};
 
 /// Says what keeps the program from being watched; it runs on all the same.
 fn complain(what: &dyn std::fmt::Display) {
@@ -76,6 +76,7 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
     callbacks.VMStart = Some(vm_start);
     callbacks.VMDeath = Some(vm_death);
     jvmti.set_callbacks(&callbacks)?;
+    natives::prepare(jvmti);
     // Only now: a reader that waits for an agent which then cannot work would wait in vain.
     let agent = Agent::start(&options, jvmti)?;
     if let Some(options) = &agent.children {
@@ -120,7 +121,7 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
         ) else {
             return Ok(());
         };
-        runtime::boot(&jni, agent.memory())
+        runtime::boot(&jni, agent.memory_and_options())
     }));
     match outcome {
         Ok(Ok(())) => {}

@@ -8,11 +8,13 @@ use std::mem::size_of;
 use std::ptr;
 
 use jvmti_bindings::sys::jni::{
-    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jobject, jstring, jvalue, jweak,
+    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jobject, jstring, jthread,
+    jvalue, jweak,
 };
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_ENABLE, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
-    jvmtiEventCallbacks, jvmtiInterface_1_,
+    JVMTI_ENABLE, JVMTI_ERROR_NO_MORE_FRAMES, JVMTI_ERROR_NONE, JVMTI_ERROR_THREAD_NOT_ALIVE,
+    JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv,
+    jvmtiError, jvmtiEvent, jvmtiEventCallbacks, jvmtiInterface_1_,
 };
 
 /// Why something was not possible.
@@ -147,6 +149,37 @@ impl Jvmti {
             free(self.0, text.cast());
             let inner = name.strip_prefix('L')?.strip_suffix(';')?;
             Some(inner.replace('/', "."))
+        }
+    }
+
+    /// Whether a thread was, at some moment during the call, in native code or without a frame; waiting for a monitor counts if asked for.
+    ///
+    /// # Safety
+    /// `thread` is a live reference.
+    pub unsafe fn is_away(&self, thread: jthread, or_waits_for_monitor: bool) -> bool {
+        let (Some(state_of), Some(location_of)) = (
+            self.functions().GetThreadState,
+            self.functions().GetFrameLocation,
+        ) else {
+            return false;
+        };
+        // SAFETY: the environment is live, the thread too by contract, and the results have places.
+        unsafe {
+            let mut state = 0;
+            if or_waits_for_monitor
+                && state_of(self.0, thread, &raw mut state) == JVMTI_ERROR_NONE
+                && state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0
+            {
+                return true;
+            }
+            let mut method = ptr::null_mut();
+            let mut location = 0;
+            match location_of(self.0, thread, 0, &raw mut method, &raw mut location) {
+                // The location that stands for native code.
+                JVMTI_ERROR_NONE => location == -1,
+                JVMTI_ERROR_NO_MORE_FRAMES | JVMTI_ERROR_THREAD_NOT_ALIVE => true,
+                _ => false,
+            }
         }
     }
 

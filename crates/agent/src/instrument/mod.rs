@@ -7,6 +7,7 @@
 //! |---|---|
 //! | field, static field, array element | lock and unlock of its shadow word around the access |
 //! | `synchronized` block or method, `wait`, `notify` | what became of the monitor |
+//! | loop, when tracking is optimistic | a poll |
 //! | region | begin and end, on every way out |
 //! | call of a library that the [model](model) knows | what the call does to locks, signals and contents |
 //!
@@ -21,6 +22,7 @@ mod calls;
 mod guard;
 pub mod model;
 mod monitor;
+mod owned;
 mod plan;
 mod platform;
 mod survey;
@@ -86,6 +88,8 @@ impl Counts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Everything,
+    /// Every access calls the runtime, also those to objects of one thread.
+    Calls,
     /// Neither array elements nor library calls.
     Fields,
     /// Monitors and regions only.
@@ -102,6 +106,8 @@ struct Subject<'s, 'a> {
     facts: &'s ClassFacts,
     /// The class's id.
     id: u32,
+    /// The class has a shadow word of its own, not that of its superclass.
+    shadowed: bool,
 }
 
 /// Rewrites a class that this loader defines; new ids are declared in `ids`, to be flushed before the class is defined.
@@ -126,6 +132,8 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
         class: &class,
         facts: &facts,
         id: ids.class(loader, &facts.name, source.as_deref(), Some(hash_of(bytes))),
+        shadowed: !facts.is_interface
+            && !(facts.super_name.as_deref()).is_some_and(|name| plan.watches(name)),
     };
     match edit(&subject) {
         Ok(Some((bytes, counts))) => Outcome::Rewritten(bytes, counts),
@@ -157,24 +165,17 @@ fn hash_of(bytes: &[u8]) -> u64 {
 }
 
 fn edit(subject: &Subject<'_, '_>) -> Result<Option<(Vec<u8>, Counts)>, EditError> {
-    let Subject {
-        plan, class, facts, ..
-    } = *subject;
+    let Subject { class, facts, .. } = *subject;
     let mut editor = ClassEditor::new(class.clone());
     let mut counts = Counts::default();
-    let shadowed = !facts.is_interface
-        && !facts
-            .super_name
-            .as_deref()
-            .is_some_and(|name| plan.watches(name));
-    if shadowed {
+    if subject.shadowed {
         let hidden = Access::PUBLIC
             .with(Access::TRANSIENT)
             .with(Access::SYNTHETIC);
         editor.add_field(hidden, SHADOW, "J")?;
         counts.add("shadow fields");
     }
-    let mut changed = shadowed;
+    let mut changed = subject.shadowed;
     for (index, method) in facts.methods.iter().enumerate() {
         changed |= edit_method(&mut editor, index, method, subject, &mut counts);
     }
@@ -194,13 +195,18 @@ fn edit_method<'a>(
     counts: &mut Counts,
 ) -> bool {
     let mut id = None;
-    for extent in [Extent::Everything, Extent::Fields, Extent::Order] {
+    for extent in [
+        Extent::Everything,
+        Extent::Calls,
+        Extent::Fields,
+        Extent::Order,
+    ] {
         match try_method(editor, index, facts, subject, extent, &mut id) {
             Ok(None) => return false,
             Ok(Some(done)) => {
                 counts.merge(&done);
                 counts.add(match extent {
-                    Extent::Everything => "methods rewritten",
+                    Extent::Everything | Extent::Calls => "methods rewritten",
                     Extent::Fields => "methods too large for arrays and library calls",
                     Extent::Order => "methods too large for fields",
                 });
