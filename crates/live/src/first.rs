@@ -10,11 +10,17 @@ use crate::source::LiveSource;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Told {
     /// The thread is in this transaction now.
-    In { thread: u32, transaction: Transaction },
+    In {
+        thread: u32,
+        transaction: Transaction,
+    },
     /// Its current transaction may depend on that one of another thread.
     Depends { thread: u32, on: u32, number: u64 },
     /// What is known of such a transaction.
-    Of { thread: u32, transaction: Transaction },
+    Of {
+        thread: u32,
+        transaction: Transaction,
+    },
 }
 
 impl LiveSource {

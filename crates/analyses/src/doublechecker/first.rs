@@ -228,7 +228,10 @@ mod tests {
 
     #[test]
     fn a_region_that_is_left_and_entered_again_is_found_and_one_in_between_is_not() {
-        let all = found(&[(1, 1, 0, 1), (0, 1, 1, 1), (2, 1, 0, 1)], Limits::default());
+        let all = found(
+            &[(1, 1, 0, 1), (0, 1, 1, 1), (2, 1, 0, 1)],
+            Limits::default(),
+        );
         assert_eq!(all.regions, BTreeSet::from([1, 101]));
         assert!(!all.unary);
         assert_eq!((all.dependences, all.components), (3, 1));
