@@ -1,0 +1,128 @@
+//! Running a program as it is and in every way of watching it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+// Linked in so that cargo builds the agent library first.
+use untorn_agent as _;
+use untorn_bench::{Class, Jdk};
+
+/// A way of watching: what is asked of untorn, before the command.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub name: &'static str,
+    options: &'static [&'static str],
+}
+
+const fn way(name: &'static str, options: &'static [&'static str]) -> Way {
+    Way { name, options }
+}
+
+/// The agent without a reader.
+const ALONE: &str = "alone";
+
+/// Every way there is.
+pub const WAYS: [Way; 7] = [
+    way("default", &["run"]),
+    way("fast", &["run", "--fast"]),
+    way("arrays", &["run", "--fast", "--arrays"]),
+    way("stacks", &["run", "--stacks", "--with", "atomizer"]),
+    way("velodrome", &["run", "--with", "velodrome"]),
+    way("record", &["record", "--arrays", "--stacks"]),
+    way(ALONE, &[]),
+];
+
+/// What a user would see of a run.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Seen {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        // What untorn itself says is documented: all of it begins so.
+        let own = |line: &&str| !line.starts_with("untorn: ");
+        Self {
+            status: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr)
+                .split_inclusive('\n')
+                .filter(own)
+                .collect(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}\n{}{}", self.status, self.out, self.err)
+    }
+}
+
+/// The agent library beside this test.
+pub fn agent() -> PathBuf {
+    let beside = std::env::current_exe().unwrap();
+    beside.with_file_name("libuntorn_agent.so")
+}
+
+/// A command that is ended if it hangs, and then exits with 124.
+pub fn limited(program: &Path) -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "300"]).arg(program);
+    command.env("UNTORN_AGENT", agent());
+    command.env_remove("JAVA_TOOL_OPTIONS");
+    command
+}
+
+/// A scratch folder for all tests of this program.
+pub fn scratch() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().unwrap()).path()
+}
+
+fn java(command: &mut Command, class: &Class, arguments: &[&str]) {
+    command
+        .args(["-cp", &class.class_path, &class.name])
+        .args(arguments);
+}
+
+pub fn plain(jdk: &Jdk, class: &Class, arguments: &[&str]) -> Seen {
+    let mut command = limited(&jdk.tool("java"));
+    java(&mut command, class, arguments);
+    Seen::of(&command.output().unwrap())
+}
+
+impl Way {
+    /// The command, up to the arguments of the JVM.
+    pub fn command(self, jdk: &Jdk, into: &Path) -> Command {
+        let out = into.to_string_lossy();
+        if self.name == ALONE {
+            let mut command = limited(&jdk.tool("java"));
+            command.arg(format!("-agentpath:{}=out={out}.utr", agent().display()));
+            return command;
+        }
+        let mut command = limited(Path::new(env!("CARGO_BIN_EXE_untorn")));
+        command.args(self.options);
+        if self.options[0] == "record" {
+            command.args(["-o", &format!("{out}.utr")]);
+        } else {
+            command.args(["-o", &format!("{out}.json"), "--exit-code", "program"]);
+        }
+        command.arg("--").arg(jdk.tool("java"));
+        command
+    }
+
+    pub fn watched(self, jdk: &Jdk, class: &Class, arguments: &[&str]) -> Seen {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = self.command(jdk, &folder.path().join("kept"));
+        java(&mut command, class, arguments);
+        let seen = Seen::of(&command.output().unwrap());
+        let kept = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(kept, 1, "{self:?} left no result");
+        seen
+    }
+}
