@@ -63,17 +63,32 @@ impl std::fmt::Debug for Seen {
     }
 }
 
-/// The agent library beside this test.
+/// Untorn and the agent that cargo built for this test, side by side: what lies beside the program that cargo built may be older.
+fn installed() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = scratch().join("bin");
+        std::fs::create_dir_all(&folder).unwrap();
+        let beside = std::env::current_exe().unwrap();
+        let agent = beside.with_file_name("libuntorn_agent.so");
+        std::fs::copy(agent, folder.join("libuntorn_agent.so")).unwrap();
+        std::fs::copy(env!("CARGO_BIN_EXE_untorn"), folder.join("untorn")).unwrap();
+        folder
+    })
+}
+
 pub fn agent() -> PathBuf {
-    let beside = std::env::current_exe().unwrap();
-    beside.with_file_name("libuntorn_agent.so")
+    installed().join("libuntorn_agent.so")
+}
+
+pub fn untorn() -> PathBuf {
+    installed().join("untorn")
 }
 
 /// A command that is ended if it hangs, and then exits with 124.
 pub fn limited(program: &Path) -> Command {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", "300"]).arg(program);
-    command.env("UNTORN_AGENT", agent());
     command.env_remove("JAVA_TOOL_OPTIONS");
     command
 }
@@ -105,7 +120,7 @@ impl Way {
             command.arg(format!("-agentpath:{}=out={out}.utr", agent().display()));
             return command;
         }
-        let mut command = limited(Path::new(env!("CARGO_BIN_EXE_untorn")));
+        let mut command = limited(&untorn());
         command.args(self.options);
         if self.options[0] == "record" {
             command.args(["-o", &format!("{out}.utr")]);
