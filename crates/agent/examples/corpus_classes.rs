@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p untorn-agent --example corpus_classes -- OUT JAR|DIR...`
 //! A directory is an extracted run-time image, a module each: no loader of a program may define its classes, and the agent watches none of them.
-//! They are therefore copied into packages below `copy`, with every mention of each other; only what the JVM itself refers to, `java/lang` and below, keeps its name and is not copied.
+//! They are therefore copied into packages below `copy`, with every mention of each other; only what the JVM itself refers to, most of `java/lang`, keeps its name and is not copied.
 
 use std::io::Read;
 use std::path::Path;
@@ -123,6 +123,9 @@ const ROOTS: [&[u8]; 9] = [
     b"org/jcp/",
 ];
 
+/// Packages below `java/lang` to which the JVM itself does not refer.
+const FREE: [&[u8]; 4] = [b"classfile/", b"foreign/", b"management/", b"module/"];
+
 /// Classes outside `java/lang` from which classes in it inherit.
 const INHERITED: [&[u8]; 2] = [
     b"java/security/Permission",
@@ -135,8 +138,9 @@ fn is_copied(name: &[u8]) -> bool {
         let rest = name.strip_prefix(*class);
         rest.is_some_and(|rest| rest.first().is_none_or(|&next| b";.<".contains(&next)))
     };
+    let of_language = name.strip_prefix(b"java/lang/");
     ROOTS.iter().any(|root| name.starts_with(root))
-        && !name.starts_with(b"java/lang/")
+        && !of_language.is_some_and(|rest| !FREE.iter().any(|package| rest.starts_with(package)))
         && !INHERITED.iter().any(whole)
 }
 
