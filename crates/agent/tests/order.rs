@@ -10,6 +10,7 @@ use std::path::Path;
 
 use support::{jdks, version, watched};
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 use untorn_live::{Options, Tally, watch};
 use untorn_model::{Event, Op, Tables};
 use untorn_trace::Error;
@@ -134,6 +135,15 @@ fn run(options: &Options, account: &Path, threads: usize) {
     check(&log, &accounts(account, threads));
 }
 
+/// Both ways of tracking; of private objects everything is recorded, so that the accounts can be compared.
+fn trackings() -> [Config; 2] {
+    [Tracking::Pessimistic, Tracking::Optimistic].map(|tracking| Config {
+        tracking,
+        keep_private: true,
+        ..Config::default()
+    })
+}
+
 /// The program that calls the runtime itself.
 fn stress(
     jdk: &Path,
@@ -155,7 +165,15 @@ fn stress(
         kind.to_owned(),
         "return".to_owned(),
     ];
-    run(&watched(jdk, jvm, "Stress", &arguments), &account, threads);
+    let mut options = watched(jdk, jvm, "Stress", &arguments);
+    for config in trackings() {
+        options.config = Config {
+            tracking: config.tracking,
+            keep_private: true,
+            ..options.config
+        };
+        run(&options, &account, threads);
+    }
 }
 
 /// The program that the agent rewrites.
@@ -170,11 +188,13 @@ fn plain(jdk: &Path, jvm: &[&str], threads: usize, operations: usize, cells: usi
         writes.to_string(),
     ];
     let mut options = watched(jdk, jvm, "Plain", &arguments);
-    options.config = Config {
-        exclude: vec!["Plain$Account".to_owned()],
-        ..Config::default()
-    };
-    run(&options, &account, threads);
+    for config in trackings() {
+        options.config = Config {
+            exclude: vec!["Plain$Account".to_owned()],
+            ..config
+        };
+        run(&options, &account, threads);
+    }
 }
 
 #[test]

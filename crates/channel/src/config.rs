@@ -17,8 +17,23 @@ pub struct Config {
     pub children: Option<String>,
     /// Sites of a program that calls the runtime itself, instead of being rewritten; their ids count from 0.
     pub sites: Vec<HandSite>,
+    /// How accesses and their records are made one.
+    pub tracking: Tracking,
+    /// Record accesses to objects that one thread alone has touched, too, when tracking is optimistic.
+    pub keep_private: bool,
     /// The specification of what ought to be atomic, in its TOML form.
     pub spec: Option<String>,
+}
+
+/// How the order of conflicting accesses is learned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tracking {
+    /// Every access locks its object's shadow word.
+    #[default]
+    Pessimistic,
+    /// Threads own shadow words, and give them up when others ask.
+    Optimistic,
 }
 
 /// A site that somebody wrote by hand, as in tests of the runtime.

@@ -15,6 +15,7 @@ pub const THREAD_BITS: u32 = 22;
 pub const POSITION_BITS: u32 = 36;
 pub const LOCK_BITS: u32 = 33;
 /// Classes that the runtime names, in [`Record::NewObject`]; 0 when the id does not fit.
+/// Threads in [`Record::Owned`]; the last number when the id does not fit.
 pub const CLASS_BITS: u32 = 20;
 pub const OP_SHIFT: u32 = 58;
 
@@ -66,9 +67,10 @@ const APPROXIMATE: u64 = 19;
 const NEW_LOCK: u64 = 20;
 const NEW_CLASS_LOCK: u64 = 21;
 const NEW_OBJECT: u64 = 22;
+const OWNED: u64 = 23;
 
 /// The names of the operations in the Java runtime, with their numbers.
-pub const OPERATIONS: [(&str, u64); 22] = [
+pub const OPERATIONS: [(&str, u64); 23] = [
     ("EDGE", EDGE),
     ("ACQUIRE", LockOp::Acquire as u64),
     ("RELEASE", LockOp::Release as u64),
@@ -91,6 +93,7 @@ pub const OPERATIONS: [(&str, u64); 22] = [
     ("NEW_LOCK", NEW_LOCK),
     ("NEW_CLASS_LOCK", NEW_CLASS_LOCK),
     ("NEW_OBJECT", NEW_OBJECT),
+    ("OWNED", OWNED),
 ];
 
 /// A record, taken apart.
@@ -154,6 +157,11 @@ pub enum Record {
         object: u64,
         class: u32,
     },
+    /// An object is recorded from here on; only that thread touched it before, and wrote no records of it.
+    Owned {
+        object: u64,
+        thread: u32,
+    },
 }
 
 impl Record {
@@ -188,6 +196,9 @@ impl Record {
             }
             Self::NewObject { object, class } => {
                 op(NEW_OBJECT, pair(class, CLASS_BITS, object, OBJECT_BITS))
+            }
+            Self::Owned { object, thread } => {
+                op(OWNED, pair(thread, CLASS_BITS, object, OBJECT_BITS))
             }
         }
     }
@@ -230,6 +241,10 @@ impl Record {
                 object: payload & low(OBJECT_BITS),
                 class: (payload >> OBJECT_BITS) as u32,
             },
+            OWNED => Self::Owned {
+                object: payload & low(OBJECT_BITS),
+                thread: (payload >> OBJECT_BITS) as u32,
+            },
             _ => return None,
         })
     }
@@ -266,8 +281,10 @@ mod tests {
             Just(Record::Approximate),
             (lock.clone(), site.clone()).prop_map(|(lock, class)| Record::NewLock { lock, class }),
             (lock, site).prop_map(|(lock, class)| Record::NewClassLock { lock, class }),
-            (object, 0u32..1 << CLASS_BITS)
+            (object.clone(), 0u32..1 << CLASS_BITS)
                 .prop_map(|(object, class)| Record::NewObject { object, class }),
+            (object, 0u32..1 << CLASS_BITS)
+                .prop_map(|(object, thread)| Record::Owned { object, thread }),
         ]
     }
 

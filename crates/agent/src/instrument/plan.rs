@@ -1,6 +1,7 @@
 //! What is instrumented, and how: the configuration, ready for use.
 
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::model::{ModelError, Models};
@@ -14,6 +15,8 @@ pub struct Plan {
     pub(super) spec: Specification,
     pub(super) arrays: bool,
     pub(super) stacks: bool,
+    /// Threads own objects: accesses test that first, and loops poll.
+    pub(super) optimistic: bool,
     pub models: Models,
     pub platform: Platform,
 }
@@ -59,9 +62,15 @@ impl Plan {
             },
             arrays: config.arrays,
             stacks: config.stacks,
+            optimistic: config.tracking == Tracking::Optimistic,
             models: Models::builtin()?,
             platform: Platform::builtin()?,
         })
+    }
+
+    /// Whether a class that is not watched can stand between two that are, so that an object may have two shadow words.
+    pub(super) fn has_gaps(&self) -> bool {
+        !self.include.is_empty() || !self.exclude.is_empty()
     }
 
     /// Whether classes of this name (with dots) are watched.

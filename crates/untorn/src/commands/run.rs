@@ -8,9 +8,9 @@ use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
 
 use crate::cli::{RunArgs, StatusOf};
-use crate::commands::watching::{options, stats, status_of, warn};
+use crate::commands::watching::{ending, options, stats, status_of, warn};
 use crate::failure::Failure;
-use crate::output::{deliver, tell};
+use crate::output::{deliver, note, tell};
 use crate::selection::AnalysisName;
 
 /// A run should predict, not only observe.
@@ -49,9 +49,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     document.findings = merge(findings);
     let own = deliver(&document, &args.output)?;
+    if !status.success() && args.exit_code != StatusOf::Untorn {
+        // The statuses of both overlap, so it is said whose it is.
+        note(&format!("the program ended with {}", ending(status)));
+    }
     Ok(match args.exit_code {
         StatusOf::Untorn => own,
-        StatusOf::Program => status_of(status),
+        StatusOf::Both if own != ExitCode::SUCCESS => own,
+        StatusOf::Both | StatusOf::Program => status_of(status),
     })
 }
 

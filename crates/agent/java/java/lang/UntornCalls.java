@@ -51,6 +51,7 @@ final class UntornCalls {
     /** The access, with its order as of now. */
     private static void write(UntornEntry entry, Object key, boolean approximate, int site, UntornThread c) {
         UntornShadow.take(entry, UntornEntry.WORD, site, c);
+        if (c.held != entry) return;
         if (approximate) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
         writeKey(key, c);
         UntornShadow.unlock(entry, site, c);

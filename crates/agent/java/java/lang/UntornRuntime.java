@@ -44,7 +44,15 @@ public final class UntornRuntime {
     /** The context of the running thread, made on first use. Called once at method entry; never null. */
     @ForceInline
     public static UntornThread context() {
-        return UntornThread.current();
+        UntornThread c = UntornThread.current();
+        c.poll();
+        return c;
+    }
+
+    /** At the ends of loops: this thread may be asked for what it owns. Never between an access and its preparation. */
+    @ForceInline
+    public static void poll(UntornThread c) {
+        c.poll();
     }
 
     // ---- fields, statics, arrays ----------------------------------------------------------------------------------
@@ -278,6 +286,12 @@ public final class UntornRuntime {
 
     /** Sleeps about fifty microseconds without going through the thread's scheduler. */
     static native void nap();
+
+    /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
+    static native boolean isAway(Thread thread);
+
+    /** Counts an object that is tracked no more. */
+    static native void untracked();
 
     /** Tells the reader a thread's name. */
     static native void nameThread(int thread, String name);

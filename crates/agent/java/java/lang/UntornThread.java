@@ -23,7 +23,8 @@ public final class UntornThread {
     static final int SITE_MASK = (1 << SITE_BITS) - 1;
     static final int EDGE = 1, ACQUIRE = 2, RELEASE = 3, ACQUIRE_SHARED = 4, RELEASE_SHARED = 5, WAIT = 6, WAKE = 7,
             NOTIFY = 8, SIGNAL = 9, AWAIT = 10, FORK = 11, JOIN = 12, BEGIN = 13, END = 14, ENTER = 15, EXIT = 16,
-            ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22;
+            ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22,
+            OWNED = 23;
 
     // ---- shared memory --------------------------------------------------------------------------------------------
 
@@ -48,6 +49,7 @@ public final class UntornThread {
 
     private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
     private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
+    static final long POLL = U.objectFieldOffset(UntornThread.class, "poll");
     /** Calls that a slow path makes below the one that probes. */
     private static final int PROBE_DEPTH = 48;
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
@@ -60,6 +62,7 @@ public final class UntornThread {
     /** Living contexts by thread id; a dead one's place is null again. Replaced when it grows. */
     private static volatile UntornThread[] contexts = new UntornThread[64];
     private static int highest = -1;
+    private static int living;
     /** Guards {@link #contexts}, the chain of exits and the chain of read-shared transitions. */
     private static final long GLOBAL_LOCK = U.allocateMemory(8);
     /** Thread and final position of the thread that exited last, packed as an edge; 0 for none. */
@@ -68,12 +71,29 @@ public final class UntornThread {
     private static volatile long sharedCount;
     private static long lastShared;
 
-    static void boot(long address) {
+    /** The options of {@link #boot}. */
+    private static final int OPTIMISTIC = 1, ELIDES = 2;
+    private static int options;
+
+    static boolean isOptimistic() {
+        return (options & OPTIMISTIC) != 0;
+    }
+
+    static boolean elides() {
+        return (options & ELIDES) != 0;
+    }
+
+    /** The address of the shared memory; pages are aligned, so its low bits are options. */
+    static void boot(long addressAndOptions) {
+        options = (int) addressAndOptions & (OPTIMISTIC | ELIDES);
+        long address = addressAndOptions - options;
         U.putInt(GLOBAL_LOCK, 0);
         waste = U.allocateMemory(SEGMENT_BYTES);
         segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
         memory = address;
         U.ensureClassInitialized(UntornShadow.class);
+        U.ensureClassInitialized(UntornOwner.class);
+        U.ensureClassInitialized(UntornBadge.class);
         U.ensureClassInitialized(UntornSync.class);
         U.ensureClassInitialized(UntornCalls.class);
         U.ensureClassInitialized(UntornTable.class);
@@ -118,9 +138,32 @@ public final class UntornThread {
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
 
+    // ---- ownership: see UntornBadge, which alone writes what other threads write here -----------------------------
+
+    /** The word of an object that this thread alone has touched: its badge; {@link UntornBadge#NONE} if it has none. */
+    public long mine = UntornBadge.NONE;
+    /** What the word of a new object is. */
+    public long born;
+    /** Whether somebody wants this thread to pass a safe point. */
+    int poll;
+    /** Held by who meets this thread. */
+    int gate;
+    /** What became of the newest request, its number, and the number of the last one that was met by looking. */
+    int ask, turn, looked;
+    /** The newest request when the current access began. */
+    int turnSeen;
+    /** Whose context this is; null once it has ended. */
+    Thread thread;
+
     private UntornThread(int id) {
         this.id = id;
         this.owner = (long) id << OBJECT_BITS;
+    }
+
+    /** A safe point: no access is under way, and what was known of words and badges is looked up again. */
+    @ForceInline
+    void poll() {
+        if (U.getIntOpaque(this, POLL) != 0) UntornBadge.answer(this);
     }
 
     // ---- making and finding contexts ------------------------------------------------------------------------------
@@ -144,6 +187,8 @@ public final class UntornThread {
         if (number >= 1L << THREAD_BITS) return mute(thread);
         UntornThread made = new UntornThread((int) number);
         made.firstEdge = firstEdge;
+        made.thread = thread;
+        UntornBadge.first(made);
         register(made);
         if (!U.compareAndSetReference(thread, CONTEXT, null, made)) {
             // Its number stays unused; numbers are plenty, and two threads rarely race to create one context.
@@ -180,6 +225,7 @@ public final class UntornThread {
                 all = grown;
             }
             all[context.id] = context;
+            living++;
             if (context.id > highest) highest = context.id;
             // A volatile store, so that who reads the array next sees the context too.
             contexts = all;
@@ -192,9 +238,20 @@ public final class UntornThread {
         globalLock();
         try {
             contexts[context.id] = null;
+            living--;
         } finally {
             globalUnlock();
         }
+    }
+
+    /** How many threads live, about. */
+    static int count() {
+        return living;
+    }
+
+    /** All contexts by thread id, with gaps. */
+    static UntornThread[] all() {
+        return contexts;
     }
 
     /** The context of a living thread by id, or null. */
@@ -235,6 +292,17 @@ public final class UntornThread {
     @ForceInline
     long here() {
         return (long) id << POSITION_BITS | position;
+    }
+
+    /** Where that thread stands, for another thread. */
+    long past() {
+        return (long) id << POSITION_BITS | position();
+    }
+
+    /** A point after all that threads which have ended wrote, packed as an edge. */
+    static long exits() {
+        U.loadFence();
+        return lastExit;
     }
 
     @DontInline
@@ -380,6 +448,12 @@ public final class UntornThread {
         if (sharedSeen < number || number == unknown) catchUp(number, unknown);
     }
 
+    /** Whether {@link #fence} has nothing to do. */
+    @ForceInline
+    boolean fenced(long number, long unknown) {
+        return number <= sharedSeen && number != unknown || number == unknown && sharedSeen >= sharedCount;
+    }
+
     @DontInline
     private void catchUp(long number, long unknown) {
         if (number == unknown && sharedSeen >= sharedCount) return;
@@ -428,6 +502,16 @@ public final class UntornThread {
         return callsBegun[callDepth];
     }
 
+    // ---- chance ---------------------------------------------------------------------------------------------------
+
+    private int random;
+
+    /** Heads or tails. */
+    boolean coin() {
+        random = random * 1103515245 + 12345 + id;
+        return random < 0;
+    }
+
     // ---- ids ------------------------------------------------------------------------------------------------------
 
     /** A new object id, or 0 when there are none left. */
@@ -470,10 +554,12 @@ public final class UntornThread {
             // After the exit is known: who finds no context finds the exit.
             U.storeFence();
             contexts[id] = null;
+            living--;
         } finally {
             globalUnlock();
         }
         silence();
+        thread = null;
         nextSegment();
     }
 
