@@ -277,7 +277,10 @@ pub(crate) fn tears(
         let Some(blamed) = tear.blamed() else {
             continue;
         };
-        if let Some(known) = found.iter_mut().find(|other| other.blamed() == Some(blamed)) {
+        if let Some(known) = found
+            .iter_mut()
+            .find(|other| other.blamed() == Some(blamed))
+        {
             // Of what fork and join alone explain, fork and join are the better evidence.
             if known.domestic {
                 *known = tear;

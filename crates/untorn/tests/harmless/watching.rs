@@ -19,18 +19,19 @@ const fn way(name: &'static str, options: &'static [&'static str]) -> Way {
     Way { name, options }
 }
 
-/// The agent without a reader.
+/// The first option of the agent without a reader; the others are the agent's own.
 const ALONE: &str = "alone";
 
 /// Every way there is.
-pub const WAYS: [Way; 7] = [
+pub const WAYS: [Way; 8] = [
     way("default", &["run"]),
     way("fast", &["run", "--fast"]),
     way("arrays", &["run", "--fast", "--arrays"]),
     way("stacks", &["run", "--stacks", "--with", "atomizer"]),
     way("velodrome", &["run", "--with", "velodrome"]),
     way("record", &["record", "--arrays", "--stacks"]),
-    way(ALONE, &[]),
+    way("alone", &[ALONE]),
+    way("optimistic", &[ALONE, "tracking=optimistic", "arrays=on"]),
 ];
 
 /// What a user would see of a run.
@@ -93,10 +94,15 @@ pub fn limited(program: &Path) -> Command {
     command
 }
 
-/// A scratch folder for all tests of this program.
+/// A scratch folder for all tests of this program, made anew.
 pub fn scratch() -> &'static Path {
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    FOLDER.get_or_init(|| tempfile::tempdir().unwrap()).path()
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harmless");
+        std::fs::remove_dir_all(&folder).ok();
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    })
 }
 
 fn java(command: &mut Command, class: &Class, arguments: &[&str]) {
@@ -115,9 +121,13 @@ impl Way {
     /// The command, up to the arguments of the JVM.
     pub fn command(self, jdk: &Jdk, into: &Path) -> Command {
         let out = into.to_string_lossy();
-        if self.name == ALONE {
+        if self.options[0] == ALONE {
             let mut command = limited(&jdk.tool("java"));
-            command.arg(format!("-agentpath:{}=out={out}.utr", agent().display()));
+            let mut option = format!("-agentpath:{}=out={out}.utr", agent().display());
+            for own in &self.options[1..] {
+                option = format!("{option},{own}");
+            }
+            command.arg(option);
             return command;
         }
         let mut command = limited(&untorn());
