@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use untorn_channel::config::Tracking;
+use untorn_channel::config::{Mode, Tracking};
 use untorn_channel::protocol::AgentEnd;
 use untorn_channel::{Error, SharedMemory, layout};
 use untorn_live::Standalone;
@@ -78,6 +78,11 @@ impl Agent {
             Tracking::Pessimistic => 0,
             Tracking::Optimistic if config.keep_private => 1,
             Tracking::Optimistic => 1 | 2,
+        } | match &config.mode {
+            Mode::Single => 0,
+            Mode::First => 4,
+            Mode::Second(choice) if choice.unary => 8 | 16,
+            Mode::Second(_) => 8,
         };
         let memory = Arc::new(memory);
         let gone = end.watch().map_err(Error::from)?;

@@ -83,11 +83,16 @@ extern "system" fn Java_java_lang_UntornRuntime_nameThread(
     _: jclass,
     id: jint,
     name: jstring,
-) {
-    declare(env, name, |name| Declaration::Thread {
-        id: id as u32,
-        name,
+) -> jboolean {
+    let mut excluded = false;
+    declare(env, name, |name| {
+        excluded = Agent::get().is_some_and(|agent| agent.plan.excludes_thread(&name));
+        Declaration::Thread {
+            id: id as u32,
+            name,
+        }
     });
+    excluded.into()
 }
 
 #[unsafe(no_mangle)]

@@ -33,6 +33,7 @@ pub use platform::Platform;
 
 use std::collections::BTreeMap;
 
+use untorn_channel::config::ChosenRegion;
 use untorn_classfile::read::Access;
 use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
 use untorn_spec::{ClassFacts, MethodFacts};
@@ -104,8 +105,9 @@ struct Subject<'s, 'a> {
     loader: Loader,
     class: &'s ClassFile<'a>,
     facts: &'s ClassFacts,
-    /// The class's id.
+    /// The class's id, and the hash of its file.
     id: u32,
+    hash: u64,
     /// The class has a shadow word of its own, not that of its superclass.
     shadowed: bool,
 }
@@ -125,13 +127,15 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
     }
     ids.shape(loader, &facts.name, shape_of(&facts));
     let source = class.attributes.source_file(&class.pool).ok().flatten();
+    let hash = hash_of(bytes);
     let subject = Subject {
         plan,
         ids,
         loader,
         class: &class,
         facts: &facts,
-        id: ids.class(loader, &facts.name, source.as_deref(), Some(hash_of(bytes))),
+        id: ids.class(loader, &facts.name, source.as_deref(), Some(hash)),
+        hash,
         shadowed: !facts.is_interface
             && !(facts.super_name.as_deref()).is_some_and(|name| plan.watches(name)),
     };
@@ -139,6 +143,26 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
         Ok(Some((bytes, counts))) => Outcome::Rewritten(bytes, counts),
         Ok(None) => Outcome::Untouched(Reason::Nothing),
         Err(error) => Outcome::Untouched(Reason::Edit(error)),
+    }
+}
+
+/// `UntornMode.CHOSEN`.
+const CHOSEN: i32 = 1 << 30;
+
+impl Subject<'_, '_> {
+    /// A new region, as the number that inserted code passes on.
+    fn region(&self, facts: &MethodFacts, method: u32, block: Option<u32>, line: u32) -> i32 {
+        let id = self.ids.region(method, block, line) as i32;
+        let region = ChosenRegion {
+            method: facts.name.clone(),
+            descriptor: facts.descriptor.clone(),
+            block,
+        };
+        if self.plan.chooses(&self.facts.name, self.hash, &region) {
+            id | CHOSEN
+        } else {
+            id
+        }
     }
 }
 

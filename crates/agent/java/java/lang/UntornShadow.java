@@ -61,6 +61,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lock(Object o, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         int number = site & UntornThread.SITE_MASK;
         long[] known = offsets;
@@ -231,6 +232,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lockStatic(int field, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         UntornWord[] all = statics;
         UntornWord word = field < all.length ? all[field] : null;
@@ -276,6 +278,7 @@ final class UntornShadow {
     // ---- arrays ---------------------------------------------------------------------------------------------------
 
     static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         int length = java.lang.reflect.Array.getLength(array);
         if (index < 0 || index >= length) return;
