@@ -68,11 +68,6 @@ impl Plan {
         })
     }
 
-    /// Whether a class that is not watched can stand between two that are, so that an object may have two shadow words.
-    pub(super) fn has_gaps(&self) -> bool {
-        !self.include.is_empty() || !self.exclude.is_empty()
-    }
-
     /// Whether classes of this name (with dots) are watched.
     ///
     /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.
