@@ -81,7 +81,7 @@ impl Weaver<'_, '_> {
         } else {
             (self.entry("lock", "Ljava/lang/Object;I")?, 0)
         };
-        let bypass = self.bypass(&reference.class, is_static, own)?;
+        let bypass = self.bypass(&reference.class, is_static)?;
         let mut code = self.body.before(index);
         if is_static && !own {
             code.field(Op::Getstatic, field)

@@ -12,6 +12,7 @@
 //!
 //! It stands at every site, not in a method of the runtime: a site that never saw another thread's object then compiles to a test and a trap, and the JIT removes a test that repeats another.
 //! That is right since ownership changes only at safe points, over which the JIT moves nothing: the polls at method entry and before jumps backwards, and native calls.
+//! With a class that is not watched between the one that is named and the one that declares the field, an object has two words and this may be the wrong one; then an access can go unrecorded, which makes no false finding.
 //! Nothing between the load of the word and the access loads a class: the context's class is resolved at method entry, the object's by the load itself.
 
 use untorn_classfile::edit::{Label, Snippet};
@@ -57,16 +58,8 @@ impl Bypass {
 
 impl Weaver<'_, '_> {
     /// The way around for a field, named through that class, if it can have one.
-    pub(super) fn bypass(
-        &mut self,
-        class: &str,
-        is_static: bool,
-        own: bool,
-    ) -> Result<Option<Bypass>> {
-        let plan = self.subject.plan;
-        // With a class in between that is not watched, only the class that declares the field surely names its word.
-        let known = own || !plan.has_gaps();
-        if !plan.optimistic || is_static || !known || self.extent != Extent::Everything {
+    pub(super) fn bypass(&mut self, class: &str, is_static: bool) -> Result<Option<Bypass>> {
+        if !self.subject.plan.optimistic || is_static || self.extent != Extent::Everything {
             return Ok(None);
         }
         Ok(Some(Bypass {
