@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/account.rs"]
+mod account;
 mod support;
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use support::{Step, accounts, jdks, version, watched};
+use account::{Step, accounts};
+use support::{jdks, version, watched};
 use untorn_channel::Config;
 use untorn_channel::config::Tracking;
 use untorn_live::{Options, Tally, watch};

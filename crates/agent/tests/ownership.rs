@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/account.rs"]
+mod account;
 mod support;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use support::{Step, accounts, jdks, watched};
+use account::{Step, accounts};
+use support::{jdks, watched};
 use untorn_channel::Config;
 use untorn_channel::config::Tracking;
 use untorn_live::{Options, Tally, watch};

@@ -109,7 +109,13 @@ impl Weaver<'_, '_> {
         code.push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, lock);
+        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
+            bypass.join(&mut code);
+        }
         let mut code = self.body.after_within(index);
+        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
+            bypass.skip(&mut code, context);
+        }
         code.push_int(number, self.pool)?
             .push_int(site, self.pool)?
             .local(Op::Aload, context)
