@@ -53,7 +53,6 @@ final class UntornOwner {
     @DontInline
     static void claim(Object holder, long offset, int site, UntornThread c) {
         if (c.silent) return;
-        UntornThread.probe();
         boolean writes = (site & UntornRuntime.WRITES) != 0;
         boolean fought = false;
         for (;;) {
@@ -168,6 +167,7 @@ final class UntornOwner {
 
     /** A second thread reads an object that another one reads; whether it became read-shared. */
     private static boolean share(Object holder, long offset, long word, UntornThread owner, UntornThread c) {
+        UntornThread.probe();
         c.edge(owner.past());
         long number = Math.min(c.share(), UntornShadow.UNKNOWN_TRANSITION);
         // That may have taken a while.
@@ -180,6 +180,7 @@ final class UntornOwner {
 
     /** A thread writes to a read-shared object; whether the word is locked, or given up. */
     private static boolean unshare(Object holder, long offset, long word, UntornThread c) {
+        UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
         if (!UntornBadge.meetAll(c)) {
             c.held = null;
