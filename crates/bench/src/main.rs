@@ -5,6 +5,7 @@
 mod agent;
 mod analyses;
 mod clock;
+mod program;
 mod trace;
 
 use std::process::ExitCode;
@@ -13,10 +14,11 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 3] = [
+const BENCHMARKS: [(&str, Benchmark); 4] = [
     ("trace", trace::run),
     ("analyses", analyses::run),
     ("agent", agent::run),
+    ("program", program::run),
 ];
 
 fn main() -> ExitCode {
