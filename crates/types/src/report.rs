@@ -2,12 +2,16 @@
 
 use rustc_hash::FxHashMap;
 use untorn_findings::{
-    Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, TypingPart, Verdict as Claim,
+    Assumed, Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, TypingPart,
+    Verdict as Claim,
 };
 use untorn_program::{MethodId, Program};
 
 use crate::algebra::Atomicity;
 use crate::analysis::{Analysis, Verdict, analyze};
+use crate::annotations::{
+    AnnotationError, Annotations, Asserted, Entered, bodiless, enter, resting,
+};
 use crate::front::models::BadModel;
 use crate::front::{Key, SiteInfo, Translation, What, translate};
 use crate::guards::{Broken, Reason, SolveError};
@@ -26,14 +30,19 @@ pub enum Error {
     /// The solver gave up.
     #[error(transparent)]
     Solver(#[from] SolveError),
+    /// A declaration makes no sense.
+    #[error(transparent)]
+    Annotation(#[from] AnnotationError),
 }
 
 /// A typed program.
 #[derive(Debug)]
 pub struct Typed<'a> {
-    program: &'a Program,
-    translation: Translation,
-    analysis: Analysis,
+    pub(crate) program: &'a Program,
+    pub(crate) translation: Translation,
+    pub(crate) analysis: Analysis,
+    pub(crate) entered: Entered,
+    pub(crate) annotations: Annotations,
     ids: FxHashMap<Key, input::MethodId>,
 }
 
@@ -44,6 +53,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Regions that ought to be atomic and are.
     pub proved: Vec<Region>,
+    /// What was believed, and the proofs that rest on it.
+    pub assumed: Vec<Assumed>,
 }
 
 /// How much there was to do.
@@ -70,12 +81,19 @@ pub struct Counts {
 }
 
 impl<'a> Typed<'a> {
-    /// Translates and types a program.
+    /// Translates and types a program without looking at what is declared.
     pub fn new(program: &'a Program) -> Result<Typed<'a>, Error> {
-        let mut translation = translate(program)?;
+        Self::with(program, Annotations::default())
+    }
+
+    /// Translates and types a program, with what its programmers declare.
+    pub fn with(program: &'a Program, annotations: Annotations) -> Result<Typed<'a>, Error> {
+        let mut translation = translate(program, &bodiless(program, &annotations))?;
+        let entered = enter(program, &mut translation, &annotations)?;
         let analysis = analyze(
             &mut translation.algebra,
             &translation.input,
+            &entered.assumed,
             Limits::default(),
         )?;
         let ids = translation
@@ -88,12 +106,24 @@ impl<'a> Typed<'a> {
             program,
             translation,
             analysis,
+            entered,
+            annotations,
             ids,
         })
     }
 
+    /// What was declared and left out, and why.
+    pub fn notes(&self) -> impl Iterator<Item = &String> {
+        self.annotations.notes.iter().chain(&self.entered.notes)
+    }
+
+    /// What was declared.
+    pub fn annotations(&self) -> &Annotations {
+        &self.annotations
+    }
+
     /// The version of a method that anyone may call.
-    fn general(&self, method: MethodId) -> Option<input::MethodId> {
+    pub(crate) fn general(&self, method: MethodId) -> Option<input::MethodId> {
         let fresh = self.program.classes().is_constructor(method);
         self.ids.get(&Key { method, fresh }).copied()
     }
@@ -101,8 +131,14 @@ impl<'a> Typed<'a> {
     /// The inferred type of a method, in the notation of annotations; nothing if it cannot be reached.
     pub fn type_of(&mut self, method: MethodId) -> Option<String> {
         let id = self.general(method)?;
-        let atomicity = self.analysis.inferred.bodies[id.index()];
-        Some(self.print(atomicity))
+        let inferred = &self.analysis.inferred;
+        // A method without a body has nothing but its declaration.
+        let atomicity = if self.translation.input.methods[id.index()].body.is_some() {
+            inferred.bodies[id.index()]
+        } else {
+            inferred.methods[id.index()]
+        };
+        Some(self.print_in(method, atomicity))
     }
 
     /// The type of a method and why it is not proved, as text.
@@ -189,13 +225,20 @@ impl<'a> Typed<'a> {
     /// Verdicts on all methods and blocks that ought to be atomic.
     pub fn outcome(&mut self, ought: &dyn Fn(MethodId, Option<u32>) -> bool) -> Outcome {
         let mut outcome = Outcome::default();
+        let broken = self.broken_declarations();
+        outcome.findings = broken.findings;
         let classes = self.program.classes();
         let mut methods: Vec<MethodId> =
             self.translation.methods.iter().map(|k| k.method).collect();
         methods.sort_unstable();
         methods.dedup();
         for method in methods {
-            if classes.method_name(method).starts_with('<') || !ought(method, None) {
+            let said = self.entered.ought.get(&method).copied();
+            let wanted = said.unwrap_or_else(|| ought(method, None));
+            if classes.method_name(method).starts_with('<')
+                || !wanted
+                || broken.methods.contains(&method)
+            {
                 continue;
             }
             let Some(id) = self.general(method) else {
@@ -215,14 +258,70 @@ impl<'a> Typed<'a> {
             }
         }
         self.blocks(ought, &mut outcome);
+        self.asserted_blocks(&mut outcome);
+        self.assumed(&mut outcome);
         outcome
+    }
+
+    /// Blocks that are asserted and proved; the others are findings already.
+    fn asserted_blocks(&mut self, outcome: &mut Outcome) {
+        let open = self.unproved_assertions();
+        for asserted in self.entered.asserted.clone() {
+            if !open.iter().any(|a| a.region == asserted.region) {
+                let region = self.asserted_region(&asserted);
+                if !outcome.proved.contains(&region) {
+                    outcome.proved.push(region);
+                }
+            }
+        }
+    }
+
+    /// A block that is asserted atomic; one that does not synchronize is counted behind those that do.
+    pub(crate) fn asserted_region(&self, asserted: &Asserted) -> Region {
+        let mut region = self.region(asserted.method);
+        let locks = self.program.locks(asserted.method).regions().len() as u32;
+        let plain = (self.entered.asserted.iter())
+            .filter(|a| a.id == asserted.id && a.block.is_none() && a.region <= asserted.region)
+            .count() as u32;
+        region.block = asserted.block.or(Some(locks + plain));
+        region.line = Some(asserted.line).filter(|&line| line > 0);
+        region
+    }
+
+    /// Which proofs rest on which assumptions.
+    fn assumed(&self, outcome: &mut Outcome) {
+        let resting = resting(&self.translation.input, &self.entered.assumptions);
+        for (assumption, rests) in self.entered.assumptions.iter().zip(resting) {
+            let mut regions: Vec<Region> = Vec::new();
+            for region in &outcome.proved {
+                let rests = (rests.iter()).any(|id| {
+                    let method = self.translation.methods[id.index()].method;
+                    let other = self.region(method);
+                    (&other.class, &other.method, &other.descriptor)
+                        == (&region.class, &region.method, &region.descriptor)
+                });
+                if rests {
+                    regions.push(region.clone());
+                }
+            }
+            outcome.assumed.push(Assumed {
+                what: assumption.what.clone(),
+                place: assumption.place.to_string(),
+                proofs: regions,
+            });
+        }
     }
 
     fn blocks(&mut self, ought: &dyn Fn(MethodId, Option<u32>) -> bool, outcome: &mut Outcome) {
         let mut verdicts: Vec<(MethodId, u32, u16, bool)> = Vec::new();
         for (index, (key, block)) in self.translation.blocks.clone().into_iter().enumerate() {
             let general = self.general(key.method);
-            if general != self.ids.get(&key).copied() || !ought(key.method, Some(block.number)) {
+            let asserted =
+                (self.entered.asserted.iter()).any(|a| a.region == RegionId(index as u32));
+            if general != self.ids.get(&key).copied()
+                || asserted
+                || !ought(key.method, Some(block.number))
+            {
                 continue;
             }
             let Some(id) = general else { continue };
@@ -264,15 +363,31 @@ impl<'a> Typed<'a> {
         )
     }
 
-    fn print(&mut self, atomicity: Atomicity) -> String {
-        print_atomicity(&mut self.translation.algebra, atomicity, &[])
+    /// An atomicity in the words of a method.
+    pub(crate) fn print_in(&mut self, method: MethodId, atomicity: Atomicity) -> String {
+        let names = self.parameter_names(method);
+        print_atomicity(&mut self.translation.algebra, atomicity, &names)
     }
 
-    fn describe_lock(&self, lock: Lock) -> String {
+    /// The names of all parameters, those that nobody wrote included; `arg0`, … where no source is known.
+    fn parameter_names(&self, method: MethodId) -> Vec<String> {
+        let written = self.annotations.parameter_names(method);
+        let count = self.program.classes().method(method).params.len();
+        let added = count.saturating_sub(written.len());
+        let own = |index: usize| format!("arg{index}");
+        (0..count)
+            .map(|index| {
+                let name = index.checked_sub(added).and_then(|at| written.get(at));
+                name.cloned().unwrap_or_else(|| own(index))
+            })
+            .collect()
+    }
+
+    pub(crate) fn describe_lock(&self, lock: Lock) -> String {
         self.translation.algebra.locks.describe(lock, &[])
     }
 
-    fn region(&self, method: MethodId) -> Region {
+    pub(crate) fn region(&self, method: MethodId) -> Region {
         let classes = self.program.classes();
         let class = classes.method(method).class;
         let line = self.program.body(method).and_then(|body| {
@@ -304,7 +419,7 @@ impl<'a> Typed<'a> {
         })
     }
 
-    fn place(&self, site: Site) -> Option<Place> {
+    pub(crate) fn place(&self, site: Site) -> Option<Place> {
         let info = self.translation.sites.get(site)?;
         let classes = self.program.classes();
         Some(Place {
@@ -366,7 +481,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    fn site(&self, method: input::MethodId, node: NodeId) -> Option<Site> {
+    pub(crate) fn site(&self, method: input::MethodId, node: NodeId) -> Option<Site> {
         let body = self
             .translation
             .input
@@ -440,9 +555,14 @@ impl<'a> Typed<'a> {
         inferred.explain(algebra, program, discipline, method, bound)
     }
 
-    fn fault_finding(&mut self, method: MethodId, id: input::MethodId, fault: &Fault) -> Finding {
+    pub(crate) fn fault_finding(
+        &mut self,
+        method: MethodId,
+        id: input::MethodId,
+        fault: &Fault,
+    ) -> Finding {
         let body = self.analysis.inferred.bodies[id.index()];
-        let atomicity = self.print(body);
+        let atomicity = self.print_in(method, body);
         let region = self.region(method);
         let name = region.short_name();
         let (calls, id, fault) = self.deepest(id, fault);
@@ -489,7 +609,7 @@ impl<'a> Typed<'a> {
         violation: Violation,
     ) -> Finding {
         let body = self.analysis.inferred.bodies[id.index()];
-        let atomicity = self.print(body);
+        let atomicity = self.print_in(method, body);
         let region = self.region(method);
         let culprit = match violation {
             Violation::Body(m)
@@ -554,7 +674,7 @@ impl<'a> Typed<'a> {
         lost
     }
 
-    fn loss(&self, broken: &Broken) -> GuardLoss {
+    pub(crate) fn loss(&self, broken: &Broken) -> GuardLoss {
         let classes = self.program.classes();
         let key = self.translation.fields[broken.field.index()];
         let mut field = classes.describe_field(key.field).replace('/', ".");

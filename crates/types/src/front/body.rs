@@ -154,7 +154,8 @@ impl<'t, 'a> Writer<'t, 'a> {
             );
         }
         let entry = self.cursor;
-        for _ in body.block_ids() {
+        for id in body.block_ids() {
+            let site = self.entry_site(id);
             let node = self.node(Effect::Skip, site);
             self.entries.push(node);
         }
@@ -169,13 +170,19 @@ impl<'t, 'a> Writer<'t, 'a> {
         }
     }
 
+    fn entry_site(&mut self, id: BlockId) -> Site {
+        let first = self.shape.body.block_instrs(id).next();
+        let line = first.map_or(0, |(_, instr)| instr.line);
+        self.site(line, What::Entry)
+    }
+
     fn block(&mut self, id: BlockId, mut leaked: Leaked) {
         let body = self.shape.body;
         let block = body.block(id);
         self.cursor = Some(self.entries[id.index()]);
         for phi in &block.phis {
             if self.bound.contains(&phi.result.0) {
-                let site = self.site(0, What::Entry);
+                let site = self.entry_site(id);
                 self.push(Effect::Bind(phi.result.0), site);
             }
         }
@@ -533,9 +540,21 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.elements(line, arg, write, true, leaked);
         }
         let mut targets = Vec::new();
-        for &callee in &callees.translated {
+        // What is only declared is called by its declaration.
+        let (declared, library): (Vec<MethodId>, Vec<MethodId>) = (callees.library.iter().copied())
+            .partition(|&callee| self.translator.is_declared(callee));
+        let unknown = callees.unknown && !self.translator.is_declared(named);
+        let believed = (callees.unknown && !unknown).then_some(named);
+        for callee in (callees.translated.iter().copied())
+            .chain(declared)
+            .chain(believed)
+        {
             let world = &self.translator.world;
-            let key = Key::called(world, self.key, self.shape, leaked, callee, args);
+            let key = if world.is_translated(callee) {
+                Key::called(world, self.key, self.shape, leaked, callee, args)
+            } else {
+                Key::bodiless(callee)
+            };
             let receiver = usize::from(!world.table().method(callee).flags.is_static());
             let mut actuals = Vec::new();
             for (position, &arg) in args.iter().enumerate() {
@@ -559,10 +578,10 @@ impl<'t, 'a> Writer<'t, 'a> {
             let site = self.site(line, What::Call(named));
             self.push(Effect::Call(targets), site);
         }
-        for &callee in &callees.library {
+        for callee in library {
             self.library_call(line, callee, args, leaked);
         }
-        if callees.unknown {
+        if unknown {
             let site = self.site(line, What::Unknown(named));
             self.push(Effect::Does(Atomicity::CMPD), site);
         }
@@ -694,6 +713,11 @@ enum Taking {
 }
 
 impl Translator<'_> {
+    /// Whether a method is known by its declaration alone.
+    fn is_declared(&self, method: MethodId) -> bool {
+        !self.world.is_translated(method) && self.method(Key::bodiless(method)).is_some()
+    }
+
     /// Notes what serves as a lock, so that it may be a guard.
     fn record_lock(&mut self, lock: Lock, excludes: bool) {
         let plain = match self.locks.expr(lock) {

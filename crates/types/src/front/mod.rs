@@ -24,7 +24,9 @@ use untorn_program::classes::Type;
 use untorn_program::{ClassId, FieldId, MethodId, Program, RegionId as Section};
 
 use crate::algebra::Algebra;
-use crate::input::{self, Field, Guard, Method, RegionId, Scope, ThreadStart, VisibleFields};
+use crate::input::{
+    self, Actuals, Field, Guard, Method, Overrides, RegionId, Scope, ThreadStart, VisibleFields,
+};
 use crate::locks::{ClassName, FieldName, Lock, Locks, Root};
 use body::Writer;
 use content::Content;
@@ -70,6 +72,10 @@ pub struct Translation {
     pub shared_content: FxHashMap<FieldId, (MethodId, u16)>,
     /// The synchronized blocks; a region's number is the index.
     pub blocks: Vec<(Key, Block)>,
+    /// For every field of the input whether all its accesses are known, so that a guard can be checked.
+    pub checkable: Vec<bool>,
+    /// Lock fields of which it is not known that they exclude others.
+    pub unsure: FxHashSet<FieldName>,
 }
 
 pub(crate) struct Translator<'a> {
@@ -88,8 +94,8 @@ pub(crate) struct Translator<'a> {
     lock_classes: FxHashSet<ClassName>,
 }
 
-/// Translates a program.
-pub fn translate(program: &Program) -> Result<Translation, BadModel> {
+/// Translates a program; methods without a body whose atomicity is declared become methods of the input too.
+pub fn translate(program: &Program, declared: &[MethodId]) -> Result<Translation, BadModel> {
     let models = Models::embedded()?;
     let world = World::new(program, &models);
     let leaks = find_leaks(&world);
@@ -98,10 +104,11 @@ pub fn translate(program: &Program) -> Result<Translation, BadModel> {
         .iter()
         .filter_map(|&method| Some((method, Shape::of(&world, method, &leaks)?)))
         .collect();
-    let keys = find_versions(&world, &shapes);
+    let mut keys = find_versions(&world, &shapes);
     let facts = FieldFacts::find(&world, &shapes, &keys);
     let content = Content::find(&world, &shapes);
     let touched = find_touched(&world, &shapes, &content);
+    keys.extend(declared.iter().map(|&method| Key::bodiless(method)));
     let ids = keys
         .iter()
         .enumerate()
@@ -179,9 +186,12 @@ impl Translator<'_> {
 
     fn finish(mut self, keys: &[Key], graphs: Vec<Option<input::Graph>>) -> Translation {
         let mut program = input::Program::default();
+        let mut checkable = Vec::new();
         for key in self.fields.clone() {
             let field = self.input_field(key);
             program.fields.push(field);
+            let class = self.world.table().field(key.field).class;
+            checkable.push(self.is_checkable(class));
         }
         for (&key, body) in keys.iter().zip(graphs) {
             let method = self.input_method(key, body);
@@ -205,15 +215,21 @@ impl Translator<'_> {
             fields: self.fields,
             shared_content: self.content.into_spilled(),
             blocks: self.blocks,
+            checkable,
+            unsure: self.unsure_fields,
         }
+    }
+
+    /// Whether all code that accesses fields of the class is translated, in the open.
+    fn is_checkable(&self, class: ClassId) -> bool {
+        self.world.is_translated_class(class) && !self.world.exposed.contains(&class)
     }
 
     fn input_field(&mut self, key: FieldKey) -> Field {
         let classes = self.world.table();
         let info = classes.field(key.field);
         let volatile = info.flags.is_volatile();
-        let translated = self.world.is_translated_class(info.class);
-        let open = !translated || self.world.exposed.contains(&info.class);
+        let open = !self.is_checkable(info.class);
         let (wide, fixed) = if key.content {
             let wide = info
                 .ty
@@ -313,12 +329,33 @@ impl Translator<'_> {
                 ghosts: Vec::new(),
                 fields: VisibleFields::Any,
             },
+            overrides: self.overridden(key, body.is_some()),
             body,
             declared: None,
-            overrides: Vec::new(),
             open,
             may_hold,
             holds: Vec::new(),
         }
+    }
+
+    /// Methods without a body that the method implements, if they are in the input.
+    fn overridden(&self, key: Key, has_body: bool) -> Vec<Overrides> {
+        let classes = self.world.table();
+        if !has_body || key != Key::general(&self.world, key.method) {
+            return Vec::new();
+        }
+        let (name, descriptor) = (
+            classes.method_name(key.method),
+            classes.method_descriptor(key.method),
+        );
+        (classes.supertypes(classes.method(key.method).class).iter())
+            .filter_map(|&above| classes.declared_method(above, name, descriptor))
+            .filter(|&above| above != key.method)
+            .filter_map(|above| self.method(Key::bodiless(above)))
+            .map(|method| Overrides {
+                method,
+                ghosts: Actuals::default(),
+            })
+            .collect()
     }
 }

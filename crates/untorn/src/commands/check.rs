@@ -10,12 +10,14 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
+use untorn_types::annotations::Annotations;
 use untorn_types::ought::Ought;
 use untorn_types::report::Typed;
 
 use crate::cli::OutputArgs;
 use crate::failure::Failure;
-use crate::output::{deliver, print};
+use crate::library::declarations;
+use crate::output::{deliver, note, print};
 use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
@@ -132,8 +134,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     }
     if runs(StaticAnalysis::Types) || !args.explain.is_empty() {
         let clock = Instant::now();
-        let mut typed = Typed::new(&program)?;
+        let sources = declarations(&args.output.source)?;
+        let annotations = Annotations::read(&program, sources, &spec)
+            .map_err(untorn_types::report::Error::from)?;
+        let mut typed = Typed::with(&program, annotations)?;
         let time = clock.elapsed();
+        for left_out in typed.notes() {
+            note(left_out);
+        }
         if !args.explain.is_empty() {
             return explain(&mut typed, &program, &args.explain);
         }
@@ -143,6 +151,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         document.stats.insert("types".into(), stats);
         findings.extend(outcome.findings);
         document.proved = outcome.proved;
+        document.assumed = outcome.assumed;
     }
     document.findings = merge(findings);
     deliver(&document, &args.output)
