@@ -9,10 +9,7 @@ use untorn_program::{MethodId, Program};
 
 use crate::algebra::Atomicity;
 use crate::analysis::{Analysis, Verdict, analyze};
-use crate::annotations::{
-    AnnotationError, Annotations, Asserted, Entered, bodiless, enter, resting,
-};
-use crate::front::models::BadModel;
+use crate::annotations::{AnnotationError, Annotations, Asserted, Entered, enter, resting};
 use crate::front::{Key, SiteInfo, Translation, What, translate};
 use crate::guards::{Broken, Reason, SolveError};
 use crate::infer::{Limits, Violation};
@@ -24,9 +21,9 @@ use crate::path::{Fault, Part};
 /// Why there are no types.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The models that come with the crate are broken.
+    /// The program cannot be translated.
     #[error(transparent)]
-    Model(#[from] BadModel),
+    Front(#[from] crate::front::Error),
     /// The solver gave up.
     #[error(transparent)]
     Solver(#[from] SolveError),
@@ -88,7 +85,7 @@ impl<'a> Typed<'a> {
 
     /// Translates and types a program, with what its programmers declare.
     pub fn with(program: &'a Program, annotations: Annotations) -> Result<Typed<'a>, Error> {
-        let mut translation = translate(program, &bodiless(program, &annotations))?;
+        let mut translation = translate(program, &annotations)?;
         let entered = enter(program, &mut translation, &annotations)?;
         let analysis = analyze(
             &mut translation.algebra,

@@ -254,19 +254,17 @@ impl Typed<'_> {
                 open.push(asserted);
             }
         }
-        if open.is_empty() || !self.contexts_occur(&open) {
-            return Vec::new();
-        }
+        open.retain(|asserted| self.contexts_occur(asserted));
         open
     }
 
     /// `[EXP ASSERT]`: with the compound contexts made errors, does some open method show one?
-    fn contexts_occur(&mut self, open: &[Asserted]) -> bool {
+    fn contexts_occur(&mut self, open: &Asserted) -> bool {
         let mut program = self.translation.input.clone();
         for method in &mut program.methods {
             for node in method.body.iter_mut().flat_map(|body| &mut body.nodes) {
                 if let Effect::Begin { region, asserted } = &mut node.effect {
-                    *asserted = open.iter().any(|a| a.region == *region);
+                    *asserted = open.region == *region;
                 }
             }
         }

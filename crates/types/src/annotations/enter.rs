@@ -101,6 +101,7 @@ pub fn enter(
     annotations: &Annotations,
 ) -> Result<Entered, AnnotationError> {
     let finals = Finals::of(translation);
+    let ghosts = translation.ghosts.clone();
     let mut keys: FxHashMap<MethodId, Vec<input::MethodId>> = FxHashMap::default();
     for (index, key) in translation.methods.iter().enumerate() {
         let ids = keys.entry(key.method).or_default();
@@ -114,7 +115,10 @@ pub fn enter(
         finals: &finals,
         is_own: FxHashSet::default(),
         regions: 0,
-        entered: Entered::default(),
+        entered: Entered {
+            ghosts,
+            ..Entered::default()
+        },
     };
     entry.enter()?;
     let mut entered = entry.entered;
@@ -287,7 +291,7 @@ impl<'a> Entry<'a> {
         let Some(mut index) = self.field_index(field, false) else {
             return Ok(());
         };
-        if self.translation.input.fields[index].fixed == Some(Guard::Final) {
+        if info.flags.is_final() {
             // The reference never changes, so what is meant is what it refers to.
             match self.field_index(field, true) {
                 Some(content) => index = content,

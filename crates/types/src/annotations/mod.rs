@@ -16,6 +16,7 @@
 mod check;
 mod class_files;
 mod enter;
+mod ghosts;
 mod given;
 mod lines;
 mod rests;
@@ -31,8 +32,10 @@ use untorn_spec::Specification;
 
 pub use check::Broken;
 pub use enter::{Asserted, Bound, DeclaredGuard, Entered, bodiless, enter};
+pub use ghosts::{ClassGhosts, DeclaredGhosts, GhostArguments};
 pub use given::{AnnotationError, Given, Origin, Place, Subject};
 pub use rests::{Assumption, resting};
+pub use scope::{Finals, GhostNames, Scope};
 pub use words::{Assumed, GuardWord, Says};
 pub use write::{Inferred, Written};
 

@@ -19,18 +19,23 @@ pub struct Finals {
 }
 
 impl Finals {
-    /// As the translation knows them.
-    pub fn of(translation: &Translation) -> Finals {
+    /// These fields, each with whether it never changes.
+    pub fn new(fields: impl Iterator<Item = (FieldId, bool)>) -> Finals {
         let mut finals = Finals::default();
-        for (key, field) in translation.fields.iter().zip(&translation.input.fields) {
-            if !key.content {
-                finals.known.insert(key.field);
-                if field.fixed == Some(Guard::Final) {
-                    finals.unchanging.insert(key.field);
-                }
+        for (field, unchanging) in fields {
+            finals.known.insert(field);
+            if unchanging {
+                finals.unchanging.insert(field);
             }
         }
         finals
+    }
+
+    /// As the translation knows them.
+    pub fn of(translation: &Translation) -> Finals {
+        let fields = translation.fields.iter().zip(&translation.input.fields);
+        let own = fields.filter(|(key, _)| !key.content);
+        Finals::new(own.map(|(key, field)| (key.field, field.fixed == Some(Guard::Final))))
     }
 
     /// Nobody writes the field once others see it; one that nobody accesses is what it says it is.
@@ -50,6 +55,7 @@ pub struct GhostNames {
 }
 
 /// The names that are in scope at an annotation.
+#[derive(Debug)]
 pub struct Scope<'a> {
     classes: &'a Classes,
     finals: &'a Finals,

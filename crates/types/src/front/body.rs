@@ -33,6 +33,8 @@ pub struct Writer<'t, 'a> {
     cursor: Option<NodeId>,
     bound: FxHashSet<u32>,
     method_lock: Option<Lock>,
+    /// The lock that protects the method's own.
+    protector: Option<Arg>,
     /// Synchronized blocks can be told apart.
     structured: bool,
 }
@@ -48,6 +50,13 @@ impl<'t, 'a> Writer<'t, 'a> {
             }
             None => None,
         };
+        let protector = match locks.method_lock() {
+            Some(MethodLock::Receiver) => {
+                let class = translator.world.table().method(key.method).class;
+                translator.own_protector(class)
+            }
+            _ => None,
+        };
         let mut writer = Writer {
             translator,
             key,
@@ -57,6 +66,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             cursor: None,
             bound: FxHashSet::default(),
             method_lock,
+            protector,
             structured,
         };
         writer.find_bound();
@@ -148,7 +158,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.push(
                 Effect::Acquire {
                     lock: Some(lock),
-                    protector: None,
+                    protector: self.protector,
                 },
                 site,
             );
@@ -298,7 +308,7 @@ impl<'t, 'a> Writer<'t, 'a> {
                     self.push(
                         Effect::Release {
                             lock: Some(lock),
-                            protector: None,
+                            protector: self.protector,
                         },
                         site,
                     );
@@ -324,14 +334,12 @@ impl<'t, 'a> Writer<'t, 'a> {
             || self.translator.world.never_escapes(self.key.method, object)
     }
 
-    fn on(&mut self, object: Option<ValueId>) -> Actuals {
-        let object = object.map(|object| self.name(object));
-        Actuals(
-            object
-                .map(|lock| (Root::This, Arg::Lock(lock)))
-                .into_iter()
-                .collect(),
-        )
+    /// Actuals for the owner of a field.
+    fn on(&mut self, object: Option<ValueId>, field: untorn_program::FieldId) -> Actuals {
+        let owner = self.translator.world.table().field(field).class;
+        Actuals(object.map_or_else(Vec::new, |object| {
+            self.translator.receiver_actuals(self.shape, object, owner)
+        }))
     }
 
     fn access(
@@ -349,7 +357,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             Some(object) => self.is_confined(object, leaked),
             None => initializes,
         };
-        let actuals = self.on(object);
+        let actuals = self.on(object, field);
         let site = self.site(line, What::Access { field, write });
         let field = self.translator.field(field);
         self.push(
@@ -404,7 +412,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         leaked: &Leaked,
     ) {
         let confined = object.is_some_and(|object| self.is_confined(object, leaked));
-        let actuals = self.on(object);
+        let actuals = self.on(object, field);
         let site = self.site(line, What::Elements { field, write });
         let field = self.translator.content_of(field);
         let effect = Effect::Access {
@@ -469,6 +477,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     fn monitor_enter(&mut self, at: InstrId, object: ValueId) {
         let line = self.shape.body.instr(at).line;
         let lock = self.monitor(object);
+        let protector = self.translator.protector(self.shape, object);
         self.translator.record_lock(lock, true);
         if let Some(section) = self.section(at, false) {
             let region = self.translator.region(self.key, self.shape, section);
@@ -485,7 +494,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         self.push(
             Effect::Acquire {
                 lock: Some(lock),
-                protector: None,
+                protector,
             },
             site,
         );
@@ -494,11 +503,12 @@ impl<'t, 'a> Writer<'t, 'a> {
     fn monitor_exit(&mut self, at: InstrId, object: ValueId) {
         let line = self.shape.body.instr(at).line;
         let lock = self.monitor(object);
+        let protector = self.translator.protector(self.shape, object);
         let site = self.site(line, What::Release(lock));
         self.push(
             Effect::Release {
                 lock: Some(lock),
-                protector: None,
+                protector,
             },
             site,
         );
@@ -555,23 +565,15 @@ impl<'t, 'a> Writer<'t, 'a> {
             } else {
                 Key::bodiless(callee)
             };
-            let receiver = usize::from(!world.table().method(callee).flags.is_static());
-            let mut actuals = Vec::new();
-            for (position, &arg) in args.iter().enumerate() {
-                if !self.shape.body.ty(arg).is_reference() {
-                    continue;
-                }
-                let root = match position.checked_sub(receiver) {
-                    Some(index) => Root::Param(index as u16),
-                    None => Root::This,
-                };
-                actuals.push((root, Arg::Lock(self.name(arg))));
+            if let Some(&receiver) = args.first()
+                && !world.table().method(callee).flags.is_static()
+                && self.translator.excludes(self.shape, receiver, callee)
+            {
+                continue;
             }
+            let actuals = self.translator.call_actuals(self.shape, at, callee, args);
             if let Some(method) = self.translator.method(key) {
-                targets.push(Target {
-                    method,
-                    actuals: Actuals(actuals),
-                });
+                targets.push(Target { method, actuals });
             }
         }
         if !targets.is_empty() {

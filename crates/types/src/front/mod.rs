@@ -13,6 +13,7 @@ mod body;
 mod content;
 mod fields;
 mod fresh;
+mod ghosts;
 pub mod models;
 mod names;
 mod sites;
@@ -24,6 +25,7 @@ use untorn_program::classes::Type;
 use untorn_program::{ClassId, FieldId, MethodId, Program, RegionId as Section};
 
 use crate::algebra::Algebra;
+use crate::annotations::{AnnotationError, Annotations, GhostNames, bodiless};
 use crate::input::{
     self, Actuals, Field, Guard, Method, Overrides, RegionId, Scope, ThreadStart, VisibleFields,
 };
@@ -32,6 +34,7 @@ use body::Writer;
 use content::Content;
 use fields::{FieldFacts, has_wide_elements};
 use fresh::{Shape, find_leaks};
+use ghosts::Ghosts;
 use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
@@ -76,6 +79,8 @@ pub struct Translation {
     pub checkable: Vec<bool>,
     /// Lock fields of which it is not known that they exclude others.
     pub unsure: FxHashSet<FieldName>,
+    /// Ghost parameters by name.
+    pub ghosts: GhostNames,
 }
 
 pub(crate) struct Translator<'a> {
@@ -92,10 +97,23 @@ pub(crate) struct Translator<'a> {
     lock_fields: FxHashSet<FieldName>,
     unsure_fields: FxHashSet<FieldName>,
     lock_classes: FxHashSet<ClassName>,
+    ghosts: Ghosts,
+}
+
+/// Why a program cannot be translated.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The models that come with the crate are broken.
+    #[error(transparent)]
+    Model(#[from] BadModel),
+    /// Ghosts are declared that make no sense.
+    #[error(transparent)]
+    Annotation(#[from] AnnotationError),
 }
 
 /// Translates a program; methods without a body whose atomicity is declared become methods of the input too.
-pub fn translate(program: &Program, declared: &[MethodId]) -> Result<Translation, BadModel> {
+pub fn translate(program: &Program, annotations: &Annotations) -> Result<Translation, Error> {
+    let declared = bodiless(program, annotations);
     let models = Models::embedded()?;
     let world = World::new(program, &models);
     let leaks = find_leaks(&world);
@@ -128,7 +146,11 @@ pub fn translate(program: &Program, declared: &[MethodId]) -> Result<Translation
         lock_fields: FxHashSet::default(),
         unsure_fields: FxHashSet::default(),
         lock_classes: FxHashSet::default(),
+        ghosts: Ghosts::default(),
     };
+    let names = |method| annotations.parameter_names(method).to_vec();
+    translator.declare_ghosts(&annotations.ghosts()?, &names)?;
+    translator.ghost_flows(&shapes)?;
     let graphs: Vec<Option<input::Graph>> = keys
         .iter()
         .map(|&key| {
@@ -206,7 +228,10 @@ impl Translator<'_> {
                 program.threads.push(ThreadStart { run, site });
             }
         }
-        program.classes.push(input::Class::default());
+        program.classes = self.ghosts.classes();
+        program.slots = self.ghosts.slots;
+        program.flows = self.ghosts.flows;
+        program.allocations = self.ghosts.allocations;
         Translation {
             input: program,
             algebra: Algebra::new(self.locks),
@@ -217,6 +242,7 @@ impl Translator<'_> {
             blocks: self.blocks,
             checkable,
             unsure: self.unsure_fields,
+            ghosts: self.ghosts.names,
         }
     }
 
@@ -253,7 +279,7 @@ impl Translator<'_> {
             self.candidates(info.class, info.flags.is_static())
         };
         Field {
-            owner: input::ClassId(0),
+            owner: self.ghosts.class_id(info.class),
             wide,
             fixed,
             candidates,
@@ -265,7 +291,9 @@ impl Translator<'_> {
         let mut found = if is_static {
             Vec::new()
         } else {
-            vec![Locks::THIS]
+            let mut own = self.ghost_locks(class);
+            own.push(Locks::THIS);
+            own
         };
         let classes = self.world.table();
         let mut owners: Vec<ClassId> = classes.superclasses(class).collect();
@@ -316,6 +344,12 @@ impl Translator<'_> {
         let mut may_hold = Vec::new();
         if !open {
             may_hold = self.candidates(info.class, info.flags.is_static());
+            for ghost in self.ghosts_in_scope(key.method) {
+                let ghost = self.locks.root(Root::Ghost(ghost));
+                if !may_hold.contains(&ghost) {
+                    may_hold.push(ghost);
+                }
+            }
             for (index, ty) in info.params.iter().enumerate() {
                 if ty.is_reference() {
                     may_hold.push(self.locks.root(Root::Param(index as u16)));
@@ -326,7 +360,7 @@ impl Translator<'_> {
             scope: Scope {
                 this: has_this,
                 params: info.params.len() as u16,
-                ghosts: Vec::new(),
+                ghosts: self.ghosts_in_scope(key.method),
                 fields: VisibleFields::Any,
             },
             overrides: self.overridden(key, body.is_some()),
@@ -339,7 +373,7 @@ impl Translator<'_> {
     }
 
     /// Methods without a body that the method implements, if they are in the input.
-    fn overridden(&self, key: Key, has_body: bool) -> Vec<Overrides> {
+    fn overridden(&mut self, key: Key, has_body: bool) -> Vec<Overrides> {
         let classes = self.world.table();
         if !has_body || key != Key::general(&self.world, key.method) {
             return Vec::new();
@@ -348,14 +382,22 @@ impl Translator<'_> {
             classes.method_name(key.method),
             classes.method_descriptor(key.method),
         );
-        (classes.supertypes(classes.method(key.method).class).iter())
-            .filter_map(|&above| classes.declared_method(above, name, descriptor))
-            .filter(|&above| above != key.method)
-            .filter_map(|above| self.method(Key::bodiless(above)))
-            .map(|method| Overrides {
+        let class = classes.method(key.method).class;
+        let mut found = Vec::new();
+        for &above in classes.supertypes(class) {
+            let method = classes.declared_method(above, name, descriptor);
+            let method = method.filter(|&method| method != key.method);
+            let Some(method) = method.and_then(|method| self.method(Key::bodiless(method))) else {
+                continue;
+            };
+            let args = self.supertype_args(class, above);
+            let ghosts = self.ghosts.of_class(above).iter();
+            let ghosts = ghosts.map(|(_, ghost)| Root::Ghost(*ghost)).zip(args);
+            found.push(Overrides {
                 method,
-                ghosts: Actuals::default(),
-            })
-            .collect()
+                ghosts: Actuals(ghosts.collect()),
+            });
+        }
+        found
     }
 }
