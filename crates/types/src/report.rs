@@ -75,6 +75,10 @@ pub struct Counts {
     pub solved: usize,
     /// Nodes of the shared decision diagram.
     pub diagram: usize,
+    /// Subatomicity constraints: bodies, implementations, declarations and started threads.
+    pub constraints: usize,
+    /// Guards and atomicities that were declared, so that they are only checked.
+    pub declared: usize,
 }
 
 impl<'a> Typed<'a> {
@@ -216,7 +220,19 @@ impl<'a> Typed<'a> {
             components: self.analysis.guarded.size.1,
             solved: self.analysis.inferred.solved,
             diagram: self.translation.algebra.nodes(),
+            constraints: bodies
+                .iter()
+                .map(|m| usize::from(m.body.is_some()) + m.overrides.len())
+                .sum::<usize>()
+                + self.entered.bounds.len()
+                + self.translation.input.threads.len(),
+            declared: self.entered.guards.len() + self.entered.bounds.len(),
         }
+    }
+
+    /// How long the guards took to find.
+    pub fn solving(&self) -> std::time::Duration {
+        self.analysis.solving
     }
 
     /// Verdicts on all methods and blocks that ought to be atomic.

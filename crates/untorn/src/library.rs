@@ -153,6 +153,11 @@ impl Library {
     }
 }
 
+/// The folders among the sources.
+pub fn roots(paths: &[PathBuf]) -> Vec<PathBuf> {
+    (paths.iter().filter(|path| path.is_dir()).cloned()).collect()
+}
+
 /// Every Java file of the sources, parsed, for what is declared in it.
 pub fn declarations(paths: &[PathBuf]) -> Result<Vec<NamedSource>, Failure> {
     let folder = Folder::open(paths).map_err(|error| Failure::Usage(error.to_string()))?;

@@ -11,9 +11,9 @@
 
 mod body;
 mod content;
+mod declared;
 mod fields;
 mod fresh;
-mod ghosts;
 pub mod models;
 mod names;
 mod sites;
@@ -32,9 +32,9 @@ use crate::input::{
 use crate::locks::{ClassName, FieldName, Lock, Locks, Root};
 use body::Writer;
 use content::Content;
+use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};
 use fresh::{Shape, find_leaks};
-use ghosts::Ghosts;
 use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
@@ -97,7 +97,7 @@ pub(crate) struct Translator<'a> {
     lock_fields: FxHashSet<FieldName>,
     unsure_fields: FxHashSet<FieldName>,
     lock_classes: FxHashSet<ClassName>,
-    ghosts: Ghosts,
+    declared: Declared,
 }
 
 /// Why a program cannot be translated.
@@ -146,7 +146,7 @@ pub fn translate(program: &Program, annotations: &Annotations) -> Result<Transla
         lock_fields: FxHashSet::default(),
         unsure_fields: FxHashSet::default(),
         lock_classes: FxHashSet::default(),
-        ghosts: Ghosts::default(),
+        declared: Declared::default(),
     };
     let names = |method| annotations.parameter_names(method).to_vec();
     translator.declare_ghosts(&annotations.ghosts()?, &names)?;
@@ -228,10 +228,10 @@ impl Translator<'_> {
                 program.threads.push(ThreadStart { run, site });
             }
         }
-        program.classes = self.ghosts.classes();
-        program.slots = self.ghosts.slots;
-        program.flows = self.ghosts.flows;
-        program.allocations = self.ghosts.allocations;
+        program.classes = self.declared.classes();
+        program.slots = self.declared.slots;
+        program.flows = self.declared.flows;
+        program.allocations = self.declared.allocations;
         Translation {
             input: program,
             algebra: Algebra::new(self.locks),
@@ -242,7 +242,7 @@ impl Translator<'_> {
             blocks: self.blocks,
             checkable,
             unsure: self.unsure_fields,
-            ghosts: self.ghosts.names,
+            ghosts: self.declared.names,
         }
     }
 
@@ -279,7 +279,7 @@ impl Translator<'_> {
             self.candidates(info.class, info.flags.is_static())
         };
         Field {
-            owner: self.ghosts.class_id(info.class),
+            owner: self.declared.class_id(info.class),
             wide,
             fixed,
             candidates,
@@ -391,7 +391,7 @@ impl Translator<'_> {
                 continue;
             };
             let args = self.supertype_args(class, above);
-            let ghosts = self.ghosts.of_class(above).iter();
+            let ghosts = self.declared.of_class(above).iter();
             let ghosts = ghosts.map(|(_, ghost)| Root::Ghost(*ghost)).zip(args);
             found.push(Overrides {
                 method,

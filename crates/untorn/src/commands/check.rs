@@ -214,27 +214,68 @@ fn types_stats(
     };
     if let Some(counts) = counts.as_object_mut() {
         counts.insert("typing".into(), milliseconds(time).into());
+        counts.insert(
+            "solving guards".into(),
+            milliseconds(typed.solving()).into(),
+        );
+        counts.extend(annotation_stats(typed.annotations()));
         counts.insert("methods proved".into(), share(false).into());
         counts.insert("blocks proved".into(), share(true).into());
     }
     Ok(counts)
 }
 
+/// How many annotations of each kind there are, for each thousand lines of source where these are known.
+fn annotation_stats(annotations: &Annotations) -> Map<String, Value> {
+    let mut stats = Map::new();
+    let lines = annotations.lines();
+    let mut all = 0;
+    for (kind, count) in annotations.counts() {
+        all += count;
+        stats.insert(format!("annotations ({kind})"), per_thousand(count, lines));
+    }
+    stats.insert("annotations".into(), per_thousand(all, lines));
+    if lines > 0 {
+        stats.insert("lines of source".into(), lines.into());
+    }
+    stats
+}
+
+fn per_thousand(count: usize, lines: usize) -> Value {
+    if lines == 0 {
+        return count.into();
+    }
+    let rate = count as f64 * 1000.0 / lines as f64;
+    format!("{count} ({rate:.1} per 1000 lines)").into()
+}
+
 fn plan(args: &CheckArgs) -> LoadPlan {
     LoadPlan {
-        inputs: args.paths.clone(),
         jdk_classes: args.jdk_class.clone(),
-        classpath: args
-            .classpath
-            .iter()
+        ..load_plan(
+            &args.paths,
+            args.classpath.as_deref(),
+            args.jdk.clone(),
+            args.main.clone(),
+        )
+    }
+}
+
+/// What to load, from the options that name it.
+pub fn load_plan(
+    paths: &[PathBuf],
+    classpath: Option<&str>,
+    jdk: Option<PathBuf>,
+    main: Option<String>,
+) -> LoadPlan {
+    LoadPlan {
+        inputs: paths.to_vec(),
+        classpath: (classpath.into_iter())
             .flat_map(std::env::split_paths)
             .filter(|path| *path != Path::new(""))
             .collect(),
-        jdk: args
-            .jdk
-            .clone()
-            .map_or(JdkChoice::Discover, JdkChoice::Home),
-        main: args.main.clone(),
+        jdk: jdk.map_or(JdkChoice::Discover, JdkChoice::Home),
+        main,
         ..LoadPlan::default()
     }
 }

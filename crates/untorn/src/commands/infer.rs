@@ -24,14 +24,14 @@ use crate::selection::specification;
 /// The sources themselves are never touched.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --annotate and --write-spec the result is printed.
+Without --annotate and --spec the result is printed.
 A copy with comments compiles as it is; one with annotations needs untorn-annotations.jar on the class path.
 What is declared already is checked and left as it is.
 
 Examples:
   untorn infer target/classes --source src/main/java
   untorn infer target/classes --source src/main/java --annotate annotated
-  untorn infer app.jar --write-spec untorn-types.toml")]
+  untorn infer app.jar --spec inferred.toml")]
 pub struct InferArgs {
     /// Folders, jars and class files.
     #[arg(required = true, value_name = "PATH")]
@@ -47,7 +47,7 @@ pub struct InferArgs {
     pub style: Style,
     /// Write the result as a specification into this file, which must not exist.
     #[arg(long, value_name = "OUT.toml")]
-    pub write_spec: Option<PathBuf>,
+    pub spec: Option<PathBuf>,
     /// The main class: infer for an application from there, not for a library.
     #[arg(long, value_name = "CLASS")]
     pub main: Option<String>,
@@ -59,7 +59,10 @@ pub struct InferArgs {
     pub jdk: Option<PathBuf>,
     /// What is declared already: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
-    pub spec: Option<PathBuf>,
+    pub declared: Option<PathBuf>,
+    /// The project's file; default: the first untorn.toml from here upward.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Print counts of what was seen and done.
     #[arg(long)]
     pub stats: bool,
@@ -79,10 +82,10 @@ pub fn run(args: &InferArgs) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.annotate {
         must_be_empty(folder, &args.source)?;
     }
-    if let Some(file) = &args.write_spec {
+    if let Some(file) = &args.spec {
         must_not_exist(file)?;
     }
-    let spec = specification(args.spec.as_deref())?;
+    let spec = specification(args.declared.as_deref())?;
     let stage = Stage::begin("reading classes");
     let program = Program::load(&plan(args))?;
     stage.next("reading sources");
@@ -104,10 +107,10 @@ pub fn run(args: &InferArgs) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.annotate {
         annotate(&typed, &inferred, args, folder)?;
     }
-    if let Some(file) = &args.write_spec {
+    if let Some(file) = &args.spec {
         write_spec(&program, &inferred, file)?;
     }
-    if args.annotate.is_none() && args.write_spec.is_none() {
+    if args.annotate.is_none() && args.spec.is_none() {
         print(&listed(&program, &inferred))?;
     }
     if args.stats {
@@ -228,9 +231,8 @@ fn annotate(
 
 /// Whether one declaration declares several fields, of which a comment could not tell which it means.
 fn shares(file: &SourceFile, declaration: &Declaration) -> bool {
-    let same = |other: &&Declaration| {
-        other.kind == declaration.kind && other.range == declaration.range
-    };
+    let same =
+        |other: &&Declaration| other.kind == declaration.kind && other.range == declaration.range;
     file.declarations().iter().filter(same).count() > 1
 }
 

@@ -18,7 +18,7 @@ impl Translator<'_> {
         &mut self,
         shapes: &FxHashMap<MethodId, Shape<'_>>,
     ) -> Result<(), AnnotationError> {
-        if self.ghosts.is_empty() {
+        if self.declared.is_empty() {
             return Ok(());
         }
         for method in self.world.methods.clone() {
@@ -37,12 +37,16 @@ impl Translator<'_> {
         }
         let count = self.world.table().method(method).params.len();
         for number in 0..count {
-            if !self.ghosts.declared_types.contains(&(method, Some(number))) {
+            if !self
+                .declared
+                .declared_types
+                .contains(&(method, Some(number)))
+            {
                 let args = self.param_args(method, number);
                 self.agree(method, 0, &args, &Actuals::default(), &[])?;
             }
         }
-        if !self.ghosts.declared_types.contains(&(method, None)) {
+        if !self.declared.declared_types.contains(&(method, None)) {
             let args = self.result_args(method);
             self.agree(method, 0, &args, &Actuals::default(), &[])?;
         }
@@ -188,7 +192,7 @@ impl Translator<'_> {
         let args = self.new_args(shape.method, at, class);
         let supers = self.world.table().supertypes(class).to_vec();
         let ghosts: Vec<_> = self
-            .ghosts
+            .declared
             .of_class(class)
             .iter()
             .map(|(_, g)| *g)
@@ -197,7 +201,7 @@ impl Translator<'_> {
         let mut classes = Vec::new();
         for above in supers {
             let ghosts: Vec<_> = self
-                .ghosts
+                .declared
                 .of_class(above)
                 .iter()
                 .map(|(_, g)| *g)
@@ -209,10 +213,10 @@ impl Translator<'_> {
                 .map(|arg| self.substituted(arg, &own, &[]))
                 .collect();
             let actuals = ghosts.into_iter().map(Root::Ghost).zip(args).collect();
-            classes.push((self.ghosts.class_id(above), Actuals(actuals)));
+            classes.push((self.declared.class_id(above), Actuals(actuals)));
         }
         if !classes.is_empty() {
-            self.ghosts.allocations.push(Allocation { classes });
+            self.declared.allocations.push(Allocation { classes });
         }
     }
 
@@ -319,7 +323,7 @@ impl Translator<'_> {
                 match from {
                     Arg::Lock(Locks::NONE) => {}
                     Arg::Lock(lock) => return Err(self.mismatch(method, line, lock, Locks::NONE)),
-                    _ => self.ghosts.flows.push(Flow {
+                    _ => self.declared.flows.push(Flow {
                         from,
                         actuals,
                         to: Arg::Lock(Locks::NONE),
@@ -341,13 +345,13 @@ impl Translator<'_> {
                 (Some(image), Arg::Slot(slot)) => {
                     // The solver must be able to choose what is declared.
                     let image = image.unwrap_or(Locks::NONE);
-                    let candidates = &mut self.ghosts.slots[slot.index()].candidates;
+                    let candidates = &mut self.declared.slots[slot.index()].candidates;
                     if !candidates.contains(&image) {
                         candidates.push(image);
                     }
-                    self.ghosts.flows.push(Flow { from, actuals, to });
+                    self.declared.flows.push(Flow { from, actuals, to });
                 }
-                _ => self.ghosts.flows.push(Flow { from, actuals, to }),
+                _ => self.declared.flows.push(Flow { from, actuals, to }),
             }
         }
         Ok(())

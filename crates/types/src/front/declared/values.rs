@@ -41,11 +41,11 @@ impl Translator<'_> {
         value: ValueId,
         class: ClassId,
     ) -> Vec<(Root, Arg)> {
-        if self.ghosts.of_class(class).is_empty() {
+        if self.declared.of_class(class).is_empty() {
             return Vec::new();
         }
         let args = self.args_of(shape, value, class);
-        let ghosts = self.ghosts.of_class(class).iter();
+        let ghosts = self.declared.of_class(class).iter();
         ghosts
             .map(|(_, ghost)| Root::Ghost(*ghost))
             .zip(args)
@@ -54,22 +54,26 @@ impl Translator<'_> {
 
     /// The lock that protects the lock of an object, if its class has one.
     pub(in crate::front) fn protector(&mut self, shape: &Shape<'_>, value: ValueId) -> Option<Arg> {
-        if self.ghosts.protecting.is_empty() {
+        if self.declared.protecting.is_empty() {
             return None;
         }
         let class = shape.body.ty(value).class()?;
         let supers = self.world.table().supertypes(class);
-        let guarded = *supers.iter().find(|c| self.ghosts.protecting.contains(c))?;
+        let guarded = *supers
+            .iter()
+            .find(|c| self.declared.protecting.contains(c))?;
         self.args_of(shape, value, guarded).first().copied()
     }
 
     /// The lock that protects the receiver's own lock, in a method of the class.
     pub(in crate::front) fn own_protector(&mut self, class: ClassId) -> Option<Arg> {
-        if self.ghosts.protecting.is_empty() {
+        if self.declared.protecting.is_empty() {
             return None;
         }
         let supers = self.world.table().supertypes(class);
-        let guarded = *supers.iter().find(|c| self.ghosts.protecting.contains(c))?;
+        let guarded = *supers
+            .iter()
+            .find(|c| self.declared.protecting.contains(c))?;
         self.supertype_args(class, guarded).first().copied()
     }
 
@@ -81,7 +85,7 @@ impl Translator<'_> {
         callee: MethodId,
     ) -> Vec<(Root, Arg)> {
         let ghosts: Vec<_> = self
-            .ghosts
+            .declared
             .of_method(callee)
             .iter()
             .map(|(_, g)| *g)
@@ -89,15 +93,15 @@ impl Translator<'_> {
         if ghosts.is_empty() {
             return Vec::new();
         }
-        let known = self.ghosts.calls.get(&(caller, at)).cloned();
+        let known = self.declared.calls.get(&(caller, at)).cloned();
         let args = match known {
             Some(args) if args.len() == ghosts.len() => args,
             _ => {
                 let candidates = self.locks_in_scope(caller);
                 let args: Vec<Arg> = (ghosts.iter())
-                    .map(|_| self.ghosts.slot(candidates.clone(), false))
+                    .map(|_| self.declared.slot(candidates.clone(), false))
                     .collect();
-                self.ghosts.calls.insert((caller, at), args.clone());
+                self.declared.calls.insert((caller, at), args.clone());
                 args
             }
         };
@@ -111,7 +115,7 @@ impl Translator<'_> {
         value: ValueId,
         callee: MethodId,
     ) -> bool {
-        if self.ghosts.is_empty() {
+        if self.declared.is_empty() {
             return false;
         }
         let below = self.world.table().method(callee).class;
@@ -137,7 +141,7 @@ impl Translator<'_> {
         value: ValueId,
         wanted: ClassId,
     ) -> Vec<Arg> {
-        let count = self.ghosts.of_class(wanted).len();
+        let count = self.declared.of_class(wanted).len();
         if count == 0 {
             return Vec::new();
         }
@@ -149,7 +153,7 @@ impl Translator<'_> {
         if classes.is_subtype(class, wanted) {
             let mut actuals = vec![(Root::This, Arg::Lock(self.named(shape, value)))];
             let ghosts: Vec<_> = self
-                .ghosts
+                .declared
                 .of_class(class)
                 .iter()
                 .map(|(_, g)| *g)
@@ -182,9 +186,9 @@ impl Translator<'_> {
         let class = shape.body.ty(value).class().unwrap_or(object);
         let unknown = |t: &Self| Instance {
             class,
-            args: none(t.ghosts.of_class(class).len()),
+            args: none(t.declared.of_class(class).len()),
         };
-        if self.ghosts.is_empty() {
+        if self.declared.is_empty() {
             return unknown(self);
         }
         let instr = match shape.body.value(value).def {
@@ -213,7 +217,7 @@ impl Translator<'_> {
                 };
                 let candidates = self.locks_in_scope(shape.method);
                 let actuals = Actuals(actuals);
-                if let Some(args) = self.ghosts.values.get(&(shape.method, value)) {
+                if let Some(args) = self.declared.values.get(&(shape.method, value)) {
                     let args = args.clone();
                     return Instance { class, args };
                 }
@@ -221,7 +225,7 @@ impl Translator<'_> {
                     .map(|arg| self.substituted(arg, &actuals, &candidates))
                     .collect();
                 let key = (shape.method, value);
-                self.ghosts.values.insert(key, args.clone());
+                self.declared.values.insert(key, args.clone());
                 Instance { class, args }
             }
             Op::Invoke { method, .. } => match classes.method(*method).returns {
@@ -252,29 +256,29 @@ impl Translator<'_> {
     /// Arguments that the code around a value determines, by the flows into it.
     fn chosen(&mut self, shape: &Shape<'_>, value: ValueId, class: ClassId) -> Instance {
         let key = (shape.method, value);
-        if let Some(args) = self.ghosts.values.get(&key) {
+        if let Some(args) = self.declared.values.get(&key) {
             let args = args.clone();
             return Instance { class, args };
         }
         let candidates = self.locks_in_scope(shape.method);
-        let args = self.ghosts.open(class, &candidates);
-        self.ghosts.values.insert(key, args.clone());
+        let args = self.declared.open(class, &candidates);
+        self.declared.values.insert(key, args.clone());
         Instance { class, args }
     }
 
     pub(super) fn new_args(&mut self, method: MethodId, at: InstrId, class: ClassId) -> Vec<Arg> {
-        if let Some(args) = self.ghosts.news.get(&(method, at)) {
+        if let Some(args) = self.declared.news.get(&(method, at)) {
             return args.clone();
         }
         let candidates = self.locks_in_scope(method);
-        let args = self.ghosts.open(class, &candidates);
-        self.ghosts.news.insert((method, at), args.clone());
+        let args = self.declared.open(class, &candidates);
+        self.declared.news.insert((method, at), args.clone());
         args
     }
 
     /// In terms of the owner.
     pub(super) fn field_args(&mut self, field: untorn_program::FieldId) -> Vec<Arg> {
-        if let Some(args) = self.ghosts.fields.get(&field) {
+        if let Some(args) = self.declared.fields.get(&field) {
             return args.clone();
         }
         let info = self.world.table().field(field);
@@ -285,14 +289,14 @@ impl Translator<'_> {
         if !info.flags.is_static() {
             candidates.push(Locks::THIS);
         }
-        let args = self.ghosts.open(class, &candidates);
-        self.ghosts.fields.insert(field, args.clone());
+        let args = self.declared.open(class, &candidates);
+        self.declared.fields.insert(field, args.clone());
         args
     }
 
     /// In terms of the method.
     pub(super) fn param_args(&mut self, method: MethodId, number: usize) -> Vec<Arg> {
-        if let Some(args) = self.ghosts.params.get(&(method, number)) {
+        if let Some(args) = self.declared.params.get(&(method, number)) {
             return args.clone();
         }
         let ty = self
@@ -306,14 +310,14 @@ impl Translator<'_> {
             return Vec::new();
         };
         let candidates = self.locks_in_scope(method);
-        let args = self.ghosts.open(class, &candidates);
-        self.ghosts.params.insert((method, number), args.clone());
+        let args = self.declared.open(class, &candidates);
+        self.declared.params.insert((method, number), args.clone());
         args
     }
 
     /// In terms of the method.
     pub(super) fn result_args(&mut self, method: MethodId) -> Vec<Arg> {
-        if let Some(args) = self.ghosts.results.get(&method) {
+        if let Some(args) = self.declared.results.get(&method) {
             return args.clone();
         }
         let ty = self.world.table().method(method).returns;
@@ -321,8 +325,8 @@ impl Translator<'_> {
             return Vec::new();
         };
         let candidates = self.locks_in_scope(method);
-        let args = self.ghosts.open(class, &candidates);
-        self.ghosts.results.insert(method, args.clone());
+        let args = self.declared.open(class, &candidates);
+        self.declared.results.insert(method, args.clone());
         args
     }
 

@@ -25,7 +25,7 @@ use crate::notation::parse_lock;
 
 /// What is known of ghosts.
 #[derive(Debug, Default)]
-pub(crate) struct Ghosts {
+pub(crate) struct Declared {
     pub names: GhostNames,
     ids: FxHashMap<ClassId, input::ClassId>,
     protecting: FxHashSet<ClassId>,
@@ -43,7 +43,7 @@ pub(crate) struct Ghosts {
     pub allocations: Vec<Allocation>,
 }
 
-impl Ghosts {
+impl Declared {
     /// Nothing has ghosts.
     pub fn is_empty(&self) -> bool {
         self.names.classes.is_empty() && self.names.methods.is_empty()
@@ -112,11 +112,11 @@ impl Translator<'_> {
             let names = ghosts.names.iter();
             let named = names.map(|name| (name.clone(), self.locks.ghost(name)));
             let named = named.collect();
-            self.ghosts.names.classes.insert(*class, named);
-            let id = input::ClassId(self.ghosts.ids.len() as u32 + 1);
-            self.ghosts.ids.insert(*class, id);
+            self.declared.names.classes.insert(*class, named);
+            let id = input::ClassId(self.declared.ids.len() as u32 + 1);
+            self.declared.ids.insert(*class, id);
             if ghosts.protecting {
-                self.ghosts.protecting.insert(*class);
+                self.declared.protecting.insert(*class);
             }
         }
         let mut methods: Vec<_> = declared.methods.iter().collect();
@@ -126,7 +126,7 @@ impl Translator<'_> {
                 .iter()
                 .map(|name| (name.clone(), self.locks.ghost(name)));
             let named = named.collect();
-            self.ghosts.names.methods.insert(*method, named);
+            self.declared.names.methods.insert(*method, named);
         }
         for arguments in &declared.arguments {
             self.declare_arguments(arguments, parameter_names)?;
@@ -146,7 +146,7 @@ impl Translator<'_> {
                 let info = classes.field(*field);
                 let locks = self.class_locks(given, info.class, info.flags.is_static())?;
                 let locks = self.counted(given, info.ty.class(), locks)?;
-                self.ghosts.fields.insert(*field, locks);
+                self.declared.fields.insert(*field, locks);
             }
             Subject::ParameterType(method, number) => {
                 let Some(ty) = classes.method(*method).params.get(*number as usize) else {
@@ -155,15 +155,15 @@ impl Translator<'_> {
                 let locks = self.method_locks(given, *method, parameter_names)?;
                 let locks = self.counted(given, ty.class(), locks)?;
                 let number = *number as usize;
-                self.ghosts.params.insert((*method, number), locks);
-                self.ghosts.declared_types.insert((*method, Some(number)));
+                self.declared.params.insert((*method, number), locks);
+                self.declared.declared_types.insert((*method, Some(number)));
             }
             Subject::ResultType(method) => {
                 let ty = classes.method(*method).returns;
                 let locks = self.method_locks(given, *method, parameter_names)?;
                 let locks = self.counted(given, ty.and_then(|ty| ty.class()), locks)?;
-                self.ghosts.results.insert(*method, locks);
-                self.ghosts.declared_types.insert((*method, None));
+                self.declared.results.insert(*method, locks);
+                self.declared.declared_types.insert((*method, None));
             }
             Subject::Supertype(class, name) => {
                 let info = classes.class(*class);
@@ -174,7 +174,7 @@ impl Translator<'_> {
                 };
                 let locks = self.class_locks(given, *class, false)?;
                 self.counted(given, Some(above), locks.clone())?;
-                self.ghosts.supers.insert((*class, above), locks);
+                self.declared.supers.insert((*class, above), locks);
             }
             Subject::New(method, name, line) => {
                 let found = self.instrs(*method, *line, |op| match op {
@@ -192,7 +192,7 @@ impl Translator<'_> {
                     };
                     let locks = self.method_locks(given, *method, parameter_names)?;
                     let locks = self.counted(given, Some(*class), locks)?;
-                    self.ghosts.news.insert((*method, instr), locks);
+                    self.declared.news.insert((*method, instr), locks);
                 }
             }
             Subject::Call(method, name, line) => {
@@ -206,7 +206,7 @@ impl Translator<'_> {
                 for instr in found {
                     let locks = self.method_locks(given, *method, parameter_names)?;
                     let locks = locks.into_iter().map(Arg::Lock).collect();
-                    self.ghosts.calls.insert((*method, instr), locks);
+                    self.declared.calls.insert((*method, instr), locks);
                 }
             }
             _ => {}
@@ -228,7 +228,7 @@ impl Translator<'_> {
         class: Option<ClassId>,
         locks: Vec<Lock>,
     ) -> Result<Vec<Arg>, AnnotationError> {
-        let wanted = class.map_or(0, |class| self.ghosts.of_class(class).len());
+        let wanted = class.map_or(0, |class| self.declared.of_class(class).len());
         if wanted != locks.len() {
             let problem = format!(
                 "the type has {wanted} ghosts, and {} are given",
@@ -248,7 +248,7 @@ impl Translator<'_> {
         let finals = self.finals();
         let classes = self.world.table();
         let scope = Scope::of_class(classes, &finals, class, is_static)
-            .with_ghosts(&self.ghosts.names, None);
+            .with_ghosts(&self.declared.names, None);
         self.parse_locks(given, &scope)
     }
 
@@ -261,7 +261,7 @@ impl Translator<'_> {
         let finals = self.finals();
         let names = parameter_names(method);
         let scope = Scope::of_method(self.world.table(), &finals, method, &names)
-            .with_ghosts(&self.ghosts.names, Some(method));
+            .with_ghosts(&self.declared.names, Some(method));
         self.parse_locks(given, &scope)
     }
 
@@ -293,9 +293,9 @@ impl Translator<'_> {
     /// The ghosts that the types of a method may mention.
     pub(super) fn ghosts_in_scope(&self, method: MethodId) -> Vec<crate::locks::Ghost> {
         let info = self.world.table().method(method);
-        let of_class = (!info.flags.is_static()).then(|| self.ghosts.of_class(info.class));
+        let of_class = (!info.flags.is_static()).then(|| self.declared.of_class(info.class));
         let own = of_class.into_iter().flatten();
-        own.chain(self.ghosts.of_method(method))
+        own.chain(self.declared.of_method(method))
             .map(|(_, ghost)| *ghost)
             .collect()
     }
@@ -321,7 +321,7 @@ impl Translator<'_> {
     /// The ghosts of a class as locks.
     pub(super) fn ghost_locks(&mut self, class: ClassId) -> Vec<Lock> {
         let ghosts: Vec<_> = self
-            .ghosts
+            .declared
             .of_class(class)
             .iter()
             .map(|(_, g)| *g)
@@ -333,7 +333,7 @@ impl Translator<'_> {
 
     /// The arguments for the ghosts of a supertype, in terms of the class.
     pub(super) fn supertype_args(&mut self, class: ClassId, above: ClassId) -> Vec<Arg> {
-        let count = self.ghosts.of_class(above).len();
+        let count = self.declared.of_class(above).len();
         if count == 0 {
             return Vec::new();
         }
@@ -346,13 +346,18 @@ impl Translator<'_> {
             .filter(|&direct| classes.is_subtype(direct, above))
             .collect();
         for next in direct {
-            let given = self.ghosts.supers.get(&(class, next)).cloned();
+            let given = self.declared.supers.get(&(class, next)).cloned();
             let given = given
                 .map(|locks| locks.into_iter().map(Arg::Lock).collect())
-                .unwrap_or_else(|| none(self.ghosts.of_class(next).len()));
+                .unwrap_or_else(|| none(self.declared.of_class(next).len()));
             let args = self.supertype_args(next, above);
             let mut actuals = vec![(Root::This, Arg::Lock(Locks::THIS))];
-            let ghosts: Vec<_> = self.ghosts.of_class(next).iter().map(|(_, g)| *g).collect();
+            let ghosts: Vec<_> = self
+                .declared
+                .of_class(next)
+                .iter()
+                .map(|(_, g)| *g)
+                .collect();
             actuals.extend(ghosts.into_iter().map(Root::Ghost).zip(given));
             let actuals = Actuals(actuals);
             return (args.into_iter())
@@ -384,8 +389,8 @@ impl Translator<'_> {
     }
 
     fn flowing(&mut self, from: Arg, actuals: &Actuals, candidates: &[Lock]) -> Arg {
-        let to = self.ghosts.slot(candidates.to_vec(), false);
-        self.ghosts.flows.push(Flow {
+        let to = self.declared.slot(candidates.to_vec(), false);
+        self.declared.flows.push(Flow {
             from,
             actuals: actuals.clone(),
             to,
