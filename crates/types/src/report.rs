@@ -9,7 +9,7 @@ use untorn_program::{MethodId, Program};
 use crate::algebra::Atomicity;
 use crate::analysis::{Analysis, Verdict, analyze};
 use crate::front::models::BadModel;
-use crate::front::{Key, SiteInfo, Translation, What, translate};
+use crate::front::{Key, Options, SiteInfo, Translation, What, translate};
 use crate::guards::{Broken, Reason, SolveError};
 use crate::infer::{Limits, Violation};
 use crate::input::{self, Effect, Guard, NodeId, RegionId, Site};
@@ -72,7 +72,12 @@ pub struct Counts {
 impl<'a> Typed<'a> {
     /// Translates and types a program.
     pub fn new(program: &'a Program) -> Result<Typed<'a>, Error> {
-        let mut translation = translate(program)?;
+        Typed::with(program, Options::default())
+    }
+
+    /// Translates and types a program, with assumptions of the user's.
+    pub fn with(program: &'a Program, options: Options) -> Result<Typed<'a>, Error> {
+        let mut translation = translate(program, options)?;
         let analysis = analyze(
             &mut translation.algebra,
             &translation.input,

@@ -15,7 +15,7 @@ use super::Translator;
 use super::content::{Source, related};
 use super::fields::{has_wide_elements, is_unknown};
 use super::fresh::{Leaked, Shape, is_clone};
-use super::models::{Operand, is_value_class};
+use super::models::Operand;
 use super::names::{class_lock, explicit, field_name, is_lock_class, name};
 use super::sites::What;
 use super::versions::{Key, library_touches};
@@ -306,10 +306,8 @@ impl<'t, 'a> Writer<'t, 'a> {
     }
 
     fn is_value(&self, value: ValueId) -> bool {
-        match self.shape.body.ty(value).class() {
-            Some(class) => is_value_class(self.translator.world.table().class_name(class)),
-            None => true,
-        }
+        let class = self.shape.body.ty(value).class();
+        self.translator.world.is_value(class)
     }
 
     fn is_confined(&self, object: ValueId, leaked: &Leaked) -> bool {
@@ -370,6 +368,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         sources.sort_unstable();
         for source in sources {
             match source {
+                Source::Field(_, field) if !write && self.translator.world.is_frozen(field) => {}
                 Source::Field(object, field) => {
                     let t = &*self.translator;
                     if t.content.owns(&t.world, field) {

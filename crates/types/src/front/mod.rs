@@ -29,13 +29,22 @@ use crate::locks::{ClassName, FieldName, Lock, Locks, Root};
 use body::Writer;
 use content::Content;
 use fields::{FieldFacts, has_wide_elements};
-use fresh::{Shape, find_leaks};
+use fresh::{Shape, summarize};
 use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
 pub use versions::Key;
 use versions::{Touched, find_touched, find_versions};
 use world::World;
+
+/// What a translation takes for granted besides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `equals`, `hashCode`, `compareTo` and `toString` of objects nobody has seen touch nothing that changes.
+    pub pure_values: bool,
+    /// Library code that the program model enters is typed by its bytecode, not known by its model.
+    pub analyze_jdk: bool,
+}
 
 /// A field of the input: a field of the program, or what it owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,14 +98,14 @@ pub(crate) struct Translator<'a> {
 }
 
 /// Translates a program.
-pub fn translate(program: &Program) -> Result<Translation, BadModel> {
+pub fn translate(program: &Program, options: Options) -> Result<Translation, BadModel> {
     let models = Models::embedded()?;
-    let world = World::new(program, &models);
-    let leaks = find_leaks(&world);
+    let world = World::new(program, &models, options);
+    let summaries = summarize(&world);
     let shapes: FxHashMap<MethodId, Shape<'_>> = world
         .methods
         .iter()
-        .filter_map(|&method| Some((method, Shape::of(&world, method, &leaks)?)))
+        .filter_map(|&method| Some((method, Shape::of(&world, method, &summaries)?)))
         .collect();
     let keys = find_versions(&world, &shapes);
     let facts = FieldFacts::find(&world, &shapes, &keys);
@@ -213,7 +222,7 @@ impl Translator<'_> {
         let info = classes.field(key.field);
         let volatile = info.flags.is_volatile();
         let translated = self.world.is_translated_class(info.class);
-        let open = !translated || self.world.exposed.contains(&info.class);
+        let open = !translated || self.world.is_exposed(key.field);
         let (wide, fixed) = if key.content {
             let wide = info
                 .ty
