@@ -24,6 +24,9 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Regions that types show atomic.
     pub proved: Vec<Region>,
+    /// Regions that types show atomic in sequentially consistent runs, since they access plain fields in a race.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub proved_if_sequential: Vec<Region>,
     /// Findings that somebody chose not to hear of.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub suppressed: Vec<Suppressed>,
@@ -75,6 +78,7 @@ impl Document {
             inputs,
             findings: Vec::new(),
             proved: Vec::new(),
+            proved_if_sequential: Vec::new(),
             suppressed: Vec::new(),
             stats: serde_json::Map::new(),
         }

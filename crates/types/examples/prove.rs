@@ -52,6 +52,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             region.descriptor.as_deref().unwrap_or("")
         );
     }
+    for region in &outcome.proved_if_sequential {
+        println!(
+            "proved with a race {} {}",
+            region.short_name(),
+            region.descriptor.as_deref().unwrap_or("")
+        );
+    }
     for finding in &outcome.findings {
         println!(
             "not {} {}",
@@ -70,10 +77,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
+    let proved = outcome.proved.len() + outcome.proved_if_sequential.len();
     println!(
-        "{} of {} proved",
-        outcome.proved.len(),
-        outcome.proved.len() + outcome.findings.len()
+        "{proved} of {} proved, {} of them with a race on plain fields",
+        proved + outcome.findings.len(),
+        outcome.proved_if_sequential.len()
     );
     Ok(())
 }
