@@ -86,8 +86,8 @@ impl Content {
     }
 
     /// Where the content of a field was given away.
-    pub fn into_spilled(self) -> Spilled {
-        self.shared
+    pub fn spilled(&self) -> &Spilled {
+        &self.shared
     }
 
     fn share(&mut self, field: FieldId, shape: &Shape<'_>, at: Option<InstrId>) {

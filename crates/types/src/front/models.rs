@@ -2,6 +2,8 @@
 //!
 //! A method without a model is compound and keeps its arguments, which is the worst that disciplined code can do.
 
+use std::sync::OnceLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use untorn_program::MethodId;
@@ -24,7 +26,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// A model file that does not say what it should.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the model file {file}: {reason}")]
 pub struct BadModel {
     /// The file.
@@ -111,7 +113,12 @@ pub struct Models {
 
 impl Models {
     /// The models that come with the crate.
-    pub fn embedded() -> Result<Models, BadModel> {
+    pub fn embedded() -> Result<&'static Models, BadModel> {
+        static EMBEDDED: OnceLock<Result<Models, BadModel>> = OnceLock::new();
+        EMBEDDED.get_or_init(Models::read).as_ref().map_err(Clone::clone)
+    }
+
+    fn read() -> Result<Models, BadModel> {
         let mut models = Models::default();
         for (file, text) in FILES {
             let bad = |reason: String| BadModel { file, reason };

@@ -71,7 +71,8 @@ fn is_value_method(name: &str, descriptor: &str) -> bool {
     )
 }
 
-fn nest(name: &str) -> &str {
+/// The outermost class of a class.
+pub fn nest(name: &str) -> &str {
     name.split('$').next().unwrap_or(name)
 }
 

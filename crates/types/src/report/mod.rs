@@ -10,7 +10,7 @@ use untorn_program::{MethodId, Program};
 use crate::algebra::Atomicity;
 use crate::analysis::{Analysis, Verdict, analyze};
 use crate::front::models::BadModel;
-use crate::front::{Key, Options, Translation, translate};
+use crate::front::{Front, Key, Options, Translation};
 use crate::guards::SolveError;
 use crate::infer::Limits;
 use crate::input::{self, Guard, RegionId, Site};
@@ -81,12 +81,25 @@ impl<'a> Typed<'a> {
 
     /// Translates and types a program, with assumptions of the user's.
     pub fn with(program: &'a Program, options: Options) -> Result<Typed<'a>, Error> {
-        let mut translation = translate(program, options)?;
-        let analysis = analyze(
-            &mut translation.algebra,
-            &translation.input,
-            Limits::default(),
-        )?;
+        let front = Front::new(program, options)?;
+        let typed = |translation: &mut Translation| {
+            let Translation { algebra, input, .. } = translation;
+            analyze(algebra, input, Limits::default())
+        };
+        // Ghosts that lead nowhere are no error: there are types without them.
+        let with_ghosts = front.translate_with_ghosts(|translation| {
+            let analysis = typed(translation).ok()?;
+            let discipline = analysis.discipline.clone();
+            Some((analysis, discipline))
+        });
+        let (mut translation, analysis) = match with_ghosts {
+            Some(found) => found,
+            None => {
+                let mut translation = front.translate();
+                let analysis = typed(&mut translation)?;
+                (translation, analysis)
+            }
+        };
         let ids = translation
             .methods
             .iter()
