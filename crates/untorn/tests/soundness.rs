@@ -1,6 +1,7 @@
 //! Soundness in practice: what types prove is never seen torn.
 //!
-//! One set of small programs, right and wrong, is typed as a library and as an application, and run again and again under the exact checkers, with other schedules each time.
+//! Small programs, right and wrong, are typed as a library and as an application, and run again and again under the exact checkers, with other schedules each time.
+//! Methods whose names end in `Ok` are to be proved, those in `Bad` never.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,14 +12,7 @@ use std::process::Command;
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
 
-const SOURCE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/soundness/Programs.java"
-);
-const RUNS: u32 = 16;
 const ROUNDS: u32 = 500;
-/// How many of the wrong methods must be seen torn, or the runs show nothing.
-const SEEN: usize = 15;
 
 /// A method as `Class.method(descriptor)`.
 type Method = String;
@@ -31,12 +25,18 @@ fn tool(name: &str) -> PathBuf {
     }
 }
 
-fn compiled() -> tempfile::TempDir {
+/// Compiles a source of `tests/soundness`, which may use classes that are compiled already.
+fn compile(source: &str, uses: Option<&Path>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/soundness")
+        .join(source);
     let javac = Command::new(tool("javac"))
-        .args(["-g", "-d"])
+        .args(["-g", "-cp"])
+        .arg(uses.unwrap_or(folder.path()))
+        .arg("-d")
         .arg(folder.path())
-        .arg(SOURCE)
+        .arg(source)
         .output()
         .unwrap();
     assert!(javac.status.success(), "{javac:?}");
@@ -86,11 +86,11 @@ fn proved(classes: &str, main: &[&str]) -> BTreeSet<Method> {
         .collect()
 }
 
-fn observed(classes: &str, seed: u32) -> BTreeSet<Method> {
+fn observed(class_path: &str, main: &str, seed: u32) -> BTreeSet<Method> {
     let (seed, rounds) = (seed.to_string(), ROUNDS.to_string());
     let document = untorn(
         &["run", "--with", "velodrome,aerodrome", "--arrays"],
-        &["-cp", classes, "Programs", &seed, &rounds],
+        &["-cp", class_path, main, &seed, &rounds],
     );
     let findings = document["findings"].as_array().unwrap();
     findings
@@ -104,22 +104,30 @@ fn ends(method: &str, word: &str) -> bool {
     method.split('(').next().unwrap().ends_with(word)
 }
 
-#[test]
-fn what_is_proved_is_never_seen_torn() {
-    let folder = compiled();
-    let classes = folder.path().to_str().unwrap();
-    let library = proved(classes, &[]);
-    let application = proved(classes, &["--main", "Programs"]);
-    for (mode, proved) in [("library", &library), ("application", &application)] {
-        let wrong: Vec<_> = proved.iter().filter(|m| ends(m, "Bad")).collect();
-        assert!(wrong.is_empty(), "{mode}: wrongly proved: {wrong:?}");
-        let right = proved.iter().filter(|m| ends(m, "Ok")).count();
-        assert!(right >= 38, "{mode}: only {right} proved: {proved:?}");
-    }
+fn count(methods: &BTreeSet<Method>, word: &str) -> usize {
+    methods.iter().filter(|method| ends(method, word)).count()
+}
+
+/// Nothing wrong is proved, and enough of what is right.
+fn expect_proved(mode: &str, proved: &BTreeSet<Method>, right: usize) {
+    let wrong: Vec<_> = proved.iter().filter(|m| ends(m, "Bad")).collect();
+    assert!(wrong.is_empty(), "{mode}: wrongly proved: {wrong:?}");
+    let found = count(proved, "Ok");
+    assert!(found >= right, "{mode}: only {found} proved: {proved:?}");
+}
+
+/// Runs a program with many schedules: nothing proved is seen torn, and enough of what is wrong.
+fn expect_untorn(
+    class_path: &str,
+    main: &str,
+    proofs: &[&BTreeSet<Method>],
+    runs: u32,
+    wrong: usize,
+) {
     let mut torn = BTreeSet::new();
-    for seed in 0..RUNS {
-        let seen = observed(classes, seed);
-        for proved in [&library, &application] {
+    for seed in 0..runs {
+        let seen = observed(class_path, main, seed);
+        for proved in proofs {
             let refuted: Vec<_> = seen.intersection(proved).collect();
             assert!(
                 refuted.is_empty(),
@@ -128,8 +136,31 @@ fn what_is_proved_is_never_seen_torn() {
         }
         torn.extend(seen);
     }
-    let bad = torn.iter().filter(|m| ends(m, "Bad")).count();
-    assert!(bad >= SEEN, "only {bad} methods seen torn: {torn:?}");
+    let found = count(&torn, "Bad");
+    assert!(found >= wrong, "only {found} methods seen torn: {torn:?}");
     let good: Vec<_> = torn.iter().filter(|m| ends(m, "Ok")).collect();
     assert!(good.is_empty(), "seen torn: {good:?}");
+}
+
+#[test]
+fn what_is_proved_is_never_seen_torn() {
+    let folder = compile("Programs.java", None);
+    let classes = folder.path().to_str().unwrap();
+    let library = proved(classes, &[]);
+    let application = proved(classes, &["--main", "Programs"]);
+    expect_proved("library", &library, 32);
+    expect_proved("application", &application, 34);
+    expect_untorn(classes, "Programs", &[&library, &application], 14, 15);
+}
+
+#[test]
+fn what_is_proved_of_a_library_holds_for_its_clients() {
+    let library = compile("Library.java", None);
+    let client = compile("Client.java", Some(library.path()));
+    let classes = library.path().to_str().unwrap();
+    let proved = proved(classes, &[]);
+    expect_proved("library", &proved, 4);
+    let class_path = std::env::join_paths([library.path(), client.path()]).unwrap();
+    let class_path = class_path.to_str().unwrap();
+    expect_untorn(class_path, "Client", &[&proved], 6, 5);
 }

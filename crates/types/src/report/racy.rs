@@ -60,10 +60,11 @@ fn scan(
     let Some(graph) = &input.methods[method.index()].body else {
         return;
     };
-    // A method that is a mover whatever is held races with nobody.
+    // A method that is a mover in every context that keeps the discipline races with nobody.
     let is_step = |algebra: &crate::algebra::Algebra, atomicity| {
         let outcomes: Vec<Basic> = algebra.outcomes(atomicity);
-        outcomes.iter().any(|b| !b.leq(Basic::Mover))
+        let harmless = |b: &Basic| b.leq(Basic::Mover) || *b == Basic::Error;
+        !outcomes.iter().all(harmless)
     };
     if !is_step(algebra, analysis.inferred.bodies[method.index()]) {
         return;

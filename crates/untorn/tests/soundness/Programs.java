@@ -863,7 +863,7 @@ class Reentering implements Subject {
     private int a;
     private int b;
 
-    void nestedOk(int pause) {
+    void nested(int pause) {
         lock.lock();
         try {
             a++;
@@ -888,7 +888,7 @@ class Reentering implements Subject {
     }
 
     public void act(int which, int pause) {
-        if (which < 3) releasedBad(pause); else nestedOk(pause);
+        if (which < 3) releasedBad(pause); else nested(pause);
     }
 }
 
