@@ -27,6 +27,9 @@ pub struct Document {
     /// What was believed without a check, and the proofs that rest on it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub assumed: Vec<Assumed>,
+    /// Regions that types show atomic in sequentially consistent runs, since they access plain fields in a race.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub proved_if_sequential: Vec<Region>,
     /// Findings that somebody chose not to hear of.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub suppressed: Vec<Suppressed>,
@@ -90,6 +93,7 @@ impl Document {
             findings: Vec::new(),
             proved: Vec::new(),
             assumed: Vec::new(),
+            proved_if_sequential: Vec::new(),
             suppressed: Vec::new(),
             stats: serde_json::Map::new(),
         }

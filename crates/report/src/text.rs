@@ -144,12 +144,21 @@ impl Page<'_> {
                 count(document.proved.len(), "region")
             ));
         }
+        if !document.proved_if_sequential.is_empty() {
+            summary.push_str(&format!(
+                "; {} more in sequentially consistent runs",
+                document.proved_if_sequential.len()
+            ));
+        }
         self.line(&summary);
         if self.options.verbose {
-            for region in &document.proved {
+            let sure = document.proved.iter().map(|region| (region, ""));
+            let racy = (document.proved_if_sequential.iter())
+                .map(|region| (region, " (with a race on plain fields)"));
+            for (region, mark) in sure.chain(racy) {
                 let place = place_text(&places::of_region(region));
                 let place = place.map_or_else(String::new, |text| format!(" {text}"));
-                let mut line = format!("{}{place}", region.short_name());
+                let mut line = format!("{}{place}{mark}", region.short_name());
                 for assumed in document.assumptions_of(region) {
                     line.push_str(&format!(", assuming that {}", assumed.what));
                 }

@@ -1,9 +1,13 @@
 //! Declarations against what the analysis found: each one that does not hold is a finding.
 
-use untorn_findings::{Evidence, Finding, Kind, Place as Where, Region, Typing, Verdict as Claim};
+use rustc_hash::FxHashSet;
+use untorn_findings::{
+    Assumed, Evidence, Finding, Kind, Place as Where, Region, Typing, Verdict as Claim,
+};
 use untorn_program::MethodId;
 
 use super::enter::{Asserted, Bound};
+use super::rests::resting;
 use crate::algebra::Atomicity;
 use crate::analysis::{assuming, is_atomic};
 use crate::guards::Broken as Lost;
@@ -11,7 +15,7 @@ use crate::holding;
 use crate::infer::{self, Limits, Violation};
 use crate::input::{self, Effect, NodeId};
 use crate::locks::Lock;
-use crate::report::Typed;
+use crate::report::{Outcome, Typed};
 
 /// Declarations that do not hold.
 #[derive(Debug, Default)]
@@ -229,6 +233,58 @@ impl Typed<'_> {
             broken
                 .findings
                 .push(finding(kind, region, message, Vec::new()));
+        }
+    }
+
+    /// Blocks that are asserted and proved; the others are findings already.
+    pub(crate) fn asserted_blocks(&mut self, outcome: &mut Outcome) {
+        let open = self.unproved_assertions();
+        for asserted in self.entered.asserted.clone() {
+            if !open.iter().any(|a| a.region == asserted.region) {
+                let region = self.asserted_region(&asserted);
+                if !outcome.proved.contains(&region) {
+                    self.add_proved(asserted.id, region, outcome);
+                }
+            }
+        }
+    }
+
+    /// A block that is asserted atomic; one that does not synchronize is counted behind those that do.
+    fn asserted_region(&self, asserted: &Asserted) -> Region {
+        let mut region = self.region(asserted.method);
+        let locks = self.program.locks(asserted.method).regions().len() as u32;
+        let plain = (self.entered.asserted.iter())
+            .filter(|a| a.id == asserted.id && a.block.is_none() && a.region <= asserted.region)
+            .count() as u32;
+        region.block = asserted.block.or(Some(locks + plain));
+        region.line = Some(asserted.line).filter(|&line| line > 0);
+        region
+    }
+
+    /// Which proofs rest on which assumptions.
+    pub(crate) fn believed(&self, outcome: &mut Outcome) {
+        let resting = resting(&self.translation.input, &self.entered.assumptions);
+        for (assumption, rests) in self.entered.assumptions.iter().zip(resting) {
+            let names: FxHashSet<(Option<String>, String, Option<String>)> = (rests.iter())
+                .map(|id| self.region(self.translation.methods[id.index()].method))
+                .map(|region| (region.class, region.method, region.descriptor))
+                .collect();
+            let rests = |region: &&Region| {
+                let Region {
+                    class,
+                    method,
+                    descriptor,
+                    ..
+                } = (*region).clone();
+                names.contains(&(class, method, descriptor))
+            };
+            let proofs = outcome.proved.iter().chain(&outcome.proved_if_sequential);
+            let proofs = proofs.filter(rests).cloned().collect();
+            outcome.assumed.push(Assumed {
+                what: assumption.what.clone(),
+                place: assumption.place.to_string(),
+                proofs,
+            });
         }
     }
 

@@ -101,7 +101,7 @@ pub fn enter(
     annotations: &Annotations,
 ) -> Result<Entered, AnnotationError> {
     let finals = Finals::of(translation);
-    let ghosts = translation.ghosts.clone();
+    let ghosts = translation.ghost_names.clone();
     let mut keys: FxHashMap<MethodId, Vec<input::MethodId>> = FxHashMap::default();
     for (index, key) in translation.methods.iter().enumerate() {
         let ids = keys.entry(key.method).or_default();

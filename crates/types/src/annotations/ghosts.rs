@@ -51,6 +51,13 @@ pub struct DeclaredGhosts<'a> {
     pub arguments: Vec<GhostArguments<'a>>,
 }
 
+impl DeclaredGhosts<'_> {
+    /// Nothing has ghosts, so that the analysis may find its own.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty() && self.methods.is_empty() && self.arguments.is_empty()
+    }
+}
+
 impl Annotations {
     /// What is declared of ghosts.
     pub fn ghosts(&self) -> Result<DeclaredGhosts<'_>, AnnotationError> {

@@ -112,6 +112,19 @@ impl Annotations {
         })
     }
 
+    /// The names of all parameters, those that nobody wrote included; `arg0`, … where no source is known.
+    pub fn all_parameter_names(&self, program: &Program, method: MethodId) -> Vec<String> {
+        let written = self.parameter_names(method);
+        let count = program.classes().method(method).params.len();
+        let added = count.saturating_sub(written.len());
+        (0..count)
+            .map(|index| {
+                let name = index.checked_sub(added).and_then(|at| written.get(at));
+                name.cloned().unwrap_or_else(|| format!("arg{index}"))
+            })
+            .collect()
+    }
+
     /// How many declarations of each kind there are.
     pub fn counts(&self) -> Vec<(&'static str, usize)> {
         let kinds = ["guard", "atomicity", "ghost", "escape"];

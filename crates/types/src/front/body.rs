@@ -15,7 +15,7 @@ use super::Translator;
 use super::content::{Source, related};
 use super::fields::{has_wide_elements, is_unknown};
 use super::fresh::{Leaked, Shape, is_clone};
-use super::models::{Operand, is_value_class};
+use super::models::Operand;
 use super::names::{class_lock, explicit, field_name, is_lock_class, name};
 use super::sites::What;
 use super::versions::{Key, library_touches};
@@ -24,8 +24,8 @@ use crate::input::{Actuals, Arg, Effect, Graph, Node, NodeId, Site, Target};
 use crate::locks::{Expr, Lock, Locks, Root};
 
 /// A graph under construction.
-pub struct Writer<'t, 'a> {
-    translator: &'t mut Translator<'a>,
+pub struct Writer<'t, 'f, 'a> {
+    translator: &'t mut Translator<'f, 'a>,
     key: Key,
     shape: &'t Shape<'a>,
     nodes: Vec<Node>,
@@ -33,29 +33,21 @@ pub struct Writer<'t, 'a> {
     cursor: Option<NodeId>,
     bound: FxHashSet<u32>,
     method_lock: Option<Lock>,
-    /// The lock that protects the method's own.
-    protector: Option<Arg>,
+    method_protector: Option<Arg>,
     /// Synchronized blocks can be told apart.
     structured: bool,
 }
 
-impl<'t, 'a> Writer<'t, 'a> {
-    pub fn write(translator: &'t mut Translator<'a>, key: Key, shape: &'t Shape<'a>) -> Graph {
+impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
+    pub fn write(translator: &'t mut Translator<'f, 'a>, key: Key, shape: &'t Shape<'a>) -> Graph {
         let locks = translator.world.program.locks(key.method);
         let structured = locks.unmatched().is_none();
         let method_lock = match locks.method_lock() {
             Some(MethodLock::Receiver) => Some(Locks::THIS),
             Some(MethodLock::Class(class)) => {
-                Some(class_lock(&translator.world, &mut translator.locks, class))
+                Some(class_lock(translator.world, &mut translator.locks, class))
             }
             None => None,
-        };
-        let protector = match locks.method_lock() {
-            Some(MethodLock::Receiver) => {
-                let class = translator.world.table().method(key.method).class;
-                translator.own_protector(class)
-            }
-            _ => None,
         };
         let mut writer = Writer {
             translator,
@@ -66,9 +58,14 @@ impl<'t, 'a> Writer<'t, 'a> {
             cursor: None,
             bound: FxHashSet::default(),
             method_lock,
-            protector,
+            method_protector: None,
             structured,
         };
+        if let (Some(MethodLock::Receiver), Some(this)) =
+            (locks.method_lock(), shape.body.receiver())
+        {
+            writer.method_protector = writer.protector(this, &Leaked::default());
+        }
         writer.find_bound();
         writer.run();
         Graph {
@@ -78,7 +75,7 @@ impl<'t, 'a> Writer<'t, 'a> {
 
     fn name(&mut self, value: ValueId) -> Lock {
         let t = &mut *self.translator;
-        name(&t.world, &t.facts, &mut t.locks, self.shape, value)
+        name(t.world, t.facts, &mut t.locks, self.shape, value)
     }
 
     /// Locals that serve as names.
@@ -158,7 +155,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.push(
                 Effect::Acquire {
                     lock: Some(lock),
-                    protector: self.protector,
+                    protector: self.method_protector,
                 },
                 site,
             );
@@ -276,10 +273,10 @@ impl<'t, 'a> Writer<'t, 'a> {
             Op::ArrayLoad { array, .. } => self.elements(line, *array, false, false, leaked),
             Op::ArrayStore { array, .. } => self.elements(line, *array, true, false, leaked),
             Op::MonitorEnter { object } => {
-                self.monitor_enter(at, *object);
+                self.monitor_enter(at, *object, leaked);
                 return Taking::Taken;
             }
-            Op::MonitorExit { object } => self.monitor_exit(at, *object),
+            Op::MonitorExit { object } => self.monitor_exit(at, *object, leaked),
             Op::Concat { args } => {
                 let harmless = args.iter().all(|&arg| self.is_value(arg));
                 if !harmless {
@@ -308,7 +305,7 @@ impl<'t, 'a> Writer<'t, 'a> {
                     self.push(
                         Effect::Release {
                             lock: Some(lock),
-                            protector: self.protector,
+                            protector: self.method_protector,
                         },
                         site,
                     );
@@ -323,10 +320,8 @@ impl<'t, 'a> Writer<'t, 'a> {
     }
 
     fn is_value(&self, value: ValueId) -> bool {
-        match self.shape.body.ty(value).class() {
-            Some(class) => is_value_class(self.translator.world.table().class_name(class)),
-            None => true,
-        }
+        let class = self.shape.body.ty(value).class();
+        self.translator.world.is_value(class)
     }
 
     fn is_confined(&self, object: ValueId, leaked: &Leaked) -> bool {
@@ -336,10 +331,37 @@ impl<'t, 'a> Writer<'t, 'a> {
 
     /// Actuals for the owner of a field.
     fn on(&mut self, object: Option<ValueId>, field: untorn_program::FieldId) -> Actuals {
-        let owner = self.translator.world.table().field(field).class;
-        Actuals(object.map_or_else(Vec::new, |object| {
-            self.translator.receiver_actuals(self.shape, object, owner)
-        }))
+        let mut actuals = Vec::new();
+        if let Some(object) = object {
+            actuals.push((Root::This, Arg::Lock(self.name(object))));
+            let t = &*self.translator;
+            if let Some(ghost) = t.ghosts.ghost_of(t.world.table().field(field).class) {
+                let arg = t.ghosts.arg(self.key.method, object);
+                actuals.push((Root::Ghost(ghost), arg));
+            }
+            let owner = self.translator.world.table().field(field).class;
+            let declared = self.translator.declared_actuals(self.shape, object, owner);
+            actuals.extend(declared);
+        }
+        Actuals(actuals)
+    }
+
+    /// The lock that protects the lock of an object, if its class has such.
+    fn protector(&mut self, object: ValueId, leaked: &Leaked) -> Option<Arg> {
+        let class = self.shape.body.ty(object).class()?;
+        let declared = self.translator.declared_protector(self.shape, object);
+        if declared.is_none() {
+            self.translator.ghosts.family_of_class(class)?;
+        }
+        // Nobody contends for the lock of an object that nobody knows.
+        if self.is_confined(object, leaked) {
+            return None;
+        }
+        if declared.is_some() {
+            return declared;
+        }
+        self.translator.ghosts.protects(class);
+        Some(self.translator.ghosts.arg(self.key.method, object))
     }
 
     fn access(
@@ -379,15 +401,16 @@ impl<'t, 'a> Writer<'t, 'a> {
         let t = &*self.translator;
         let mut sources: Vec<Source> = t
             .content
-            .sources(&t.world, self.shape, value)
+            .sources(t.world, self.shape, value)
             .into_iter()
             .collect();
         sources.sort_unstable();
         for source in sources {
             match source {
+                Source::Field(_, field) if !write && self.translator.world.is_frozen(field) => {}
                 Source::Field(object, field) => {
                     let t = &*self.translator;
-                    if t.content.owns(&t.world, field) {
+                    if t.content.owns(t.world, field) {
                         self.owned(line, object, field, write, many, leaked);
                     } else {
                         self.unowned(line, value, Some(field), write, many);
@@ -436,7 +459,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         write: bool,
         many: bool,
     ) {
-        let world = &self.translator.world;
+        let world = self.translator.world;
         let class = self.shape.body.ty(value).class();
         let array = class.filter(|&c| matches!(world.table().class(c).kind, ClassKind::Array(_)));
         let single = array.is_some_and(|class| !has_wide_elements(world, class)) && !many;
@@ -452,7 +475,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     fn monitor(&mut self, object: ValueId) -> Lock {
         let lock = self.name(object);
         let class = self.shape.body.ty(object).class();
-        if class.is_some_and(|class| is_lock_class(&self.translator.world, class)) {
+        if class.is_some_and(|class| is_lock_class(self.translator.world, class)) {
             self.translator.locks.monitor(lock)
         } else {
             lock
@@ -474,10 +497,10 @@ impl<'t, 'a> Writer<'t, 'a> {
         Some(Section::new(index))
     }
 
-    fn monitor_enter(&mut self, at: InstrId, object: ValueId) {
+    fn monitor_enter(&mut self, at: InstrId, object: ValueId, leaked: &Leaked) {
+        let protector = self.protector(object, leaked);
         let line = self.shape.body.instr(at).line;
         let lock = self.monitor(object);
-        let protector = self.translator.protector(self.shape, object);
         self.translator.record_lock(lock, true);
         if let Some(section) = self.section(at, false) {
             let region = self.translator.region(self.key, self.shape, section);
@@ -500,10 +523,10 @@ impl<'t, 'a> Writer<'t, 'a> {
         );
     }
 
-    fn monitor_exit(&mut self, at: InstrId, object: ValueId) {
+    fn monitor_exit(&mut self, at: InstrId, object: ValueId, leaked: &Leaked) {
+        let protector = self.protector(object, leaked);
         let line = self.shape.body.instr(at).line;
         let lock = self.monitor(object);
-        let protector = self.translator.protector(self.shape, object);
         let site = self.site(line, What::Release(lock));
         self.push(
             Effect::Release {
@@ -559,7 +582,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             .chain(declared)
             .chain(believed)
         {
-            let world = &self.translator.world;
+            let world = self.translator.world;
             let key = if world.is_translated(callee) {
                 Key::called(world, self.key, self.shape, leaked, callee, args)
             } else {
@@ -571,7 +594,8 @@ impl<'t, 'a> Writer<'t, 'a> {
             {
                 continue;
             }
-            let actuals = self.translator.call_actuals(self.shape, at, callee, args);
+            let mut actuals = self.translator.call_actuals(self.shape, at, callee, args);
+            actuals.0.extend(self.ghost_actuals(callee, args));
             if let Some(method) = self.translator.method(key) {
                 targets.push(Target { method, actuals });
             }
@@ -590,8 +614,28 @@ impl<'t, 'a> Writer<'t, 'a> {
         Taking::Nothing
     }
 
+    /// The ghost arguments that a callee gets.
+    fn ghost_actuals(&self, callee: MethodId, args: &[ValueId]) -> Vec<(Root, Arg)> {
+        let t = &*self.translator;
+        if t.ghosts.is_empty() {
+            return Vec::new();
+        }
+        let info = t.world.table().method(callee);
+        let receiver = usize::from(!info.flags.is_static());
+        let own = t.ghosts.ghost_of(info.class).filter(|_| receiver == 1);
+        let params = t.ghosts.params_of(callee, info.params.len());
+        own.map(|ghost| (0, ghost))
+            .into_iter()
+            .chain(params.into_iter().map(|(i, ghost)| (i + receiver, ghost)))
+            .filter_map(|(position, ghost)| {
+                let arg = t.ghosts.arg(self.key.method, *args.get(position)?);
+                Some((Root::Ghost(ghost), arg))
+            })
+            .collect()
+    }
+
     fn library_call(&mut self, line: u16, callee: MethodId, args: &[ValueId], leaked: &Leaked) {
-        let world = &self.translator.world;
+        let world = self.translator.world;
         if is_clone(world, callee) {
             self.shallow_copy(line, args, leaked);
             return;
@@ -608,7 +652,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     }
 
     fn library_effect(&self, callee: MethodId, args: &[ValueId]) -> Atomicity {
-        let world = &self.translator.world;
+        let world = self.translator.world;
         let classes = world.table();
         let receiver = usize::from(!classes.method(callee).flags.is_static());
         if let Some(model) = world.models.find(classes, callee) {
@@ -659,7 +703,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.elements(line, receiver, false, true, leaked);
             return;
         }
-        for class in related(&self.translator.world, class) {
+        for class in related(self.translator.world, class) {
             for field in classes.class(class).fields.clone() {
                 if !classes.field(field).flags.is_static() {
                     self.access(line, field, Some(receiver), false, leaked);
@@ -670,7 +714,7 @@ impl<'t, 'a> Writer<'t, 'a> {
 
     fn explicit_lock(&mut self, line: u16, action: LockAction, receiver: ValueId) -> Taking {
         let t = &mut *self.translator;
-        let explicit = explicit(&t.world, &t.facts, &mut t.locks, self.shape, receiver);
+        let explicit = explicit(t.world, t.facts, &mut t.locks, self.shape, receiver);
         t.record_lock(explicit.lock, explicit.excludes);
         let lock = Some(explicit.lock);
         match action {
@@ -714,7 +758,7 @@ enum Taking {
     Tried(Lock, Site),
 }
 
-impl Translator<'_> {
+impl Translator<'_, '_> {
     /// Whether a method is known by its declaration alone.
     fn is_declared(&self, method: MethodId) -> bool {
         !self.world.is_translated(method) && self.method(Key::bodiless(method)).is_some()
@@ -727,14 +771,18 @@ impl Translator<'_> {
             _ => lock,
         };
         match self.locks.expr(plain) {
-            Expr::Field(_, field) if excludes => {
-                self.lock_fields.insert(field);
-            }
             Expr::Field(_, field) => {
-                self.unsure_fields.insert(field);
+                let (owner, name) = self.locks.field_parts(field);
+                let used = (owner.to_owned(), name.to_owned());
+                if excludes {
+                    self.used.fields.insert(used);
+                } else {
+                    self.used.unsure_fields.insert(used);
+                }
             }
             Expr::Root(Root::Class(class)) => {
-                self.lock_classes.insert(class);
+                let class = self.locks.class_text(class).to_owned();
+                self.used.classes.insert(class);
             }
             _ => {}
         }
@@ -742,6 +790,6 @@ impl Translator<'_> {
 
     /// The field as a step of a path.
     pub(super) fn step(&mut self, field: untorn_program::FieldId) -> crate::locks::FieldName {
-        field_name(&self.world, &mut self.locks, field)
+        field_name(self.world, &mut self.locks, field)
     }
 }

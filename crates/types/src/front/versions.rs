@@ -198,7 +198,8 @@ pub fn library_touches(
             )
         });
         let (reads, writes) = (
-            model.reads.contains(&operand),
+            model.reads.contains(&operand)
+                || (array && model.reads_all && !model.writes.contains(&operand)),
             model.writes.contains(&operand),
         );
         if reads || writes || (array && !model.keeps) {

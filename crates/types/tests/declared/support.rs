@@ -8,6 +8,7 @@ use untorn_program::{ClassId, LoadPlan, MethodId, Program};
 use untorn_sources::SourceFile;
 use untorn_spec::Specification;
 use untorn_types::annotations::{Annotations, NamedSource};
+use untorn_types::front::Options;
 use untorn_types::ought::Ought;
 use untorn_types::report::{Error, Typed};
 
@@ -95,7 +96,7 @@ impl Declared {
         };
         let annotations =
             Annotations::read(&self.program, vec![source], &Specification::default())?;
-        Typed::with(&self.program, annotations)
+        Typed::with_annotations(&self.program, Options::default(), annotations)
     }
 
     pub fn types(&self) -> Types<'_> {

@@ -68,11 +68,33 @@ pub struct CheckArgs {
     /// Print the inferred type of these methods, named as Class.method, and why they are not proved, instead of findings (types).
     #[arg(long, value_name = "METHOD")]
     pub explain: Vec<String>,
+    #[command(flatten)]
+    pub types: TypesArgs,
     /// What ought to be atomic: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// What proofs may rest on.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TypesArgs {
+    /// Take equals, hashCode, compareTo and toString of objects nobody has seen for harmless (types).
+    #[arg(long)]
+    pub pure_values: bool,
+    /// Type the JDK's own bytecode where it is entered, instead of models of it (types).
+    #[arg(long)]
+    pub analyze_jdk: bool,
+}
+
+impl From<TypesArgs> for untorn_types::front::Options {
+    fn from(args: TypesArgs) -> Self {
+        Self {
+            pure_values: args.pure_values,
+            analyze_jdk: args.analyze_jdk,
+        }
+    }
 }
 
 /// The analyses of class files by their names on the command line.
@@ -137,7 +159,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         let sources = declarations(&args.output.source)?;
         let annotations = Annotations::read(&program, sources, &spec)
             .map_err(untorn_types::report::Error::from)?;
-        let mut typed = Typed::with(&program, annotations)?;
+        let mut typed = Typed::with_annotations(&program, args.types.into(), annotations)?;
         let time = clock.elapsed();
         for left_out in typed.notes() {
             note(left_out);
@@ -152,6 +174,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         findings.extend(outcome.findings);
         document.proved = outcome.proved;
         document.assumed = outcome.assumed;
+        document.proved_if_sequential = outcome.proved_if_sequential;
     }
     document.findings = merge(findings);
     deliver(&document, &args.output)
@@ -205,6 +228,7 @@ fn types_stats(
     let mut counts = serde_json::to_value(typed.counts())?;
     let share = |blocks: bool| {
         let proved = (outcome.proved.iter())
+            .chain(&outcome.proved_if_sequential)
             .filter(|region| region.block.is_some() == blocks)
             .count();
         let open = (outcome.findings.iter())
@@ -221,6 +245,10 @@ fn types_stats(
         counts.extend(annotation_stats(typed.annotations()));
         counts.insert("methods proved".into(), share(false).into());
         counts.insert("blocks proved".into(), share(true).into());
+        counts.insert(
+            "proved with a race on plain fields".into(),
+            outcome.proved_if_sequential.len().into(),
+        );
     }
     Ok(counts)
 }

@@ -10,6 +10,7 @@ use untorn_program::{LoadPlan, Program};
 use untorn_sources::{Declaration, Edits, Form, SourceFile};
 use untorn_spec::{Atomicity, Guard, Pattern, Specification};
 use untorn_types::annotations::{Annotations, Inferred, Item, Written};
+use untorn_types::front::Options;
 use untorn_types::report::Typed;
 
 use super::check::load_plan;
@@ -93,7 +94,7 @@ pub fn run(args: &InferArgs) -> Result<ExitCode, Failure> {
     let annotations =
         Annotations::read(&program, sources, &spec).map_err(untorn_types::report::Error::from)?;
     stage.next("typing");
-    let mut typed = Typed::with(&program, annotations)?;
+    let mut typed = Typed::with_annotations(&program, Options::default(), annotations)?;
     stage.end();
     for left_out in typed.notes() {
         note(left_out);

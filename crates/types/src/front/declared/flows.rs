@@ -12,7 +12,7 @@ use crate::annotations::{AnnotationError, Place};
 use crate::input::{Actuals, Allocation, Arg, Flow};
 use crate::locks::{Locks, Root};
 
-impl Translator<'_> {
+impl Translator<'_, '_> {
     /// Adds the flows of all bodies.
     pub(in crate::front) fn ghost_flows(
         &mut self,
@@ -172,7 +172,7 @@ impl Translator<'_> {
             actuals.push((root, Arg::Lock(lock)));
         }
         if let (Some(&first), false) = (args.first(), is_static) {
-            actuals.extend(self.ghost_actuals(shape, first, class));
+            actuals.extend(self.declared_actuals(shape, first, class));
         }
         actuals.extend(self.method_ghost_actuals(shape.method, at, callee));
         Actuals(actuals)

@@ -99,7 +99,7 @@ fn none(count: usize) -> Vec<Arg> {
     vec![Arg::Lock(Locks::NONE); count]
 }
 
-impl Translator<'_> {
+impl Translator<'_, '_> {
     /// Reads what is declared of ghosts; everything else about them follows from the code.
     pub(super) fn declare_ghosts(
         &mut self,

@@ -17,7 +17,7 @@ pub(super) struct Instance {
     pub args: Vec<Arg>,
 }
 
-impl Translator<'_> {
+impl Translator<'_, '_> {
     fn named(&mut self, shape: &Shape<'_>, value: ValueId) -> Lock {
         name(&self.world, &self.facts, &mut self.locks, shape, value)
     }
@@ -30,12 +30,12 @@ impl Translator<'_> {
         class: ClassId,
     ) -> Vec<(Root, Arg)> {
         let mut actuals = vec![(Root::This, Arg::Lock(self.named(shape, value)))];
-        actuals.extend(self.ghost_actuals(shape, value, class));
+        actuals.extend(self.declared_actuals(shape, value, class));
         actuals
     }
 
     /// Actuals for the ghosts of a class, if a value is an instance of it.
-    pub(in crate::front) fn ghost_actuals(
+    pub(in crate::front) fn declared_actuals(
         &mut self,
         shape: &Shape<'_>,
         value: ValueId,
@@ -53,7 +53,11 @@ impl Translator<'_> {
     }
 
     /// The lock that protects the lock of an object, if its class has one.
-    pub(in crate::front) fn protector(&mut self, shape: &Shape<'_>, value: ValueId) -> Option<Arg> {
+    pub(in crate::front) fn declared_protector(
+        &mut self,
+        shape: &Shape<'_>,
+        value: ValueId,
+    ) -> Option<Arg> {
         if self.declared.protecting.is_empty() {
             return None;
         }
@@ -63,18 +67,6 @@ impl Translator<'_> {
             .iter()
             .find(|c| self.declared.protecting.contains(c))?;
         self.args_of(shape, value, guarded).first().copied()
-    }
-
-    /// The lock that protects the receiver's own lock, in a method of the class.
-    pub(in crate::front) fn own_protector(&mut self, class: ClassId) -> Option<Arg> {
-        if self.declared.protecting.is_empty() {
-            return None;
-        }
-        let supers = self.world.table().supertypes(class);
-        let guarded = *supers
-            .iter()
-            .find(|c| self.declared.protecting.contains(c))?;
-        self.supertype_args(class, guarded).first().copied()
     }
 
     /// Actuals for the ghosts of a called method.
