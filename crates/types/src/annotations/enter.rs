@@ -561,7 +561,8 @@ impl<'a> Entry<'a> {
         let compound = (self.translation.algebra)
             .outcomes(atomicity)
             .contains(&Basic::Cmpd);
-        self.entered.ought.insert(method, !compound);
+        let excluded = self.annotations.excluded.contains(&method);
+        self.entered.ought.insert(method, !compound && !excluded);
         let Some(id) = self.general(method) else {
             return;
         };

@@ -57,6 +57,8 @@ pub struct Annotations {
     pub sources: Vec<NamedSource>,
     /// What was left out, and why.
     pub notes: Vec<String>,
+    /// Methods that the specification leaves out, whatever is declared of them.
+    pub excluded: Vec<MethodId>,
     /// Where the declarations of methods and fields stand.
     pub declared_at: Vec<Declared>,
 }

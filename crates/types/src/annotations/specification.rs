@@ -60,6 +60,13 @@ pub fn read(
             give(all, &entry, of, says.clone());
         }
     }
+    for pattern in &spec.exclude {
+        for of in methods(program, pattern) {
+            if let Subject::Method(method) = of {
+                all.excluded.push(method);
+            }
+        }
+    }
     // What further specifications say is said too.
     for other in &spec.and {
         read(program, other, all)?;

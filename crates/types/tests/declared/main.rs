@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{Declared, error};
+use support::{Declared, error, problem};
 
 #[test]
 fn list_and_element_with_ghost_lock() {
@@ -235,4 +235,183 @@ fn lazily_cached_permission_alloc_loop_and_escapes() {
         ]
     );
     assert_eq!(rests("what line 22 does"), ["Permission.hash"]);
+}
+
+#[test]
+fn annotations_of_class_files_are_known_by_their_simple_names() {
+    let fixture = Declared::of("Annotated.java");
+    let mut types = fixture.types();
+    types.guard("annotated/Cache.hits", "no_guard");
+    types.guard("annotated/Cache.all", "guarded_by annotated.Cache.class");
+    types.guard("annotated/Cache.rows", "guarded_by annotated.Cache.TABLE");
+    types.guard("annotated/Cache.odd", "guarded_by this.passed");
+    types.guard("annotated/Cache.prose", "guarded_by this");
+    types.guard("annotated/Cache$Inner.mine", "guarded_by this.this$0");
+    types.expect("annotated/Cache.fill", "this.content ? mover : atomic");
+    let outcome = types.outcome();
+    assert!(
+        outcome.messages.iter().any(|message| message.starts_with(
+            "annotated.Cache.hits is declared guarded_by this (annotated.Cache.hits @GuardedBy), but this is not held here (annotated.Cache.torn line 42)."
+        )),
+        "{:?}",
+        outcome.messages
+    );
+    for torn in ["Cache.torn", "Cache.count", "Cache.hits"] {
+        assert!(
+            outcome.found.contains(&torn.to_owned()),
+            "{:?}",
+            outcome.found
+        );
+    }
+    // Not asked for: declared compound, assumed, or in a class that is not thread-safe.
+    for silent in ["Cache.twice", "Cache.assumed", "Plain.two"] {
+        assert!(
+            !outcome.found.contains(&silent.to_owned()),
+            "{:?}",
+            outcome.found
+        );
+    }
+    let assumed: Vec<&str> = outcome
+        .assumed
+        .iter()
+        .map(|(what, _)| what.as_str())
+        .collect();
+    assert!(
+        assumed.contains(&"this.passed excludes others"),
+        "{assumed:?}"
+    );
+    assert!(
+        assumed.contains(&"annotated.Cache.assumed()V is one step"),
+        "{assumed:?}"
+    );
+    let notes = types.notes();
+    assert!(
+        notes.iter().any(|note| note.starts_with("annotated.Cache.prose @GuardedBy: `the` is no parameter")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_malformed_annotation_is_an_error_with_its_place() {
+    let with = |line: &str| {
+        let text = format!(
+            "package p;\nclass A {{\n    final Object lock = new Object();\n    Object moving;\n    int x;\n{line}\n    void set() {{ x++; moving = this; }}\n}}\n"
+        );
+        problem("A.java", &text)
+    };
+    for (line, expected) in [
+        (
+            "    int a /*# guarded_by lokc */;",
+            "A.java:6:26: `lokc` is no parameter, ghost, final field or class",
+        ),
+        (
+            "    int a /*# guarded_by moving */;",
+            "A.java:6:26: `moving` is no parameter, ghost, final field or class",
+        ),
+        (
+            "    int a /*# guarded_by */;",
+            "A.java:6:24: expected a lock",
+        ),
+        (
+            "    int a /*# guarded_by always_held */;",
+            "A.java:6:26: this lock excludes nobody",
+        ),
+        (
+            "    static int a /*# guarded_by this */;",
+            "A.java:6:33: there is no `this` here",
+        ),
+        (
+            "    /*# this ? mover */ void m() {}",
+            "A.java:6:21: expected `:`",
+        ),
+        (
+            "    /*# this ?\n        mover : sometimes */ void m() {}",
+            "A.java:7:17: `sometimes` is no parameter, ghost, final field or class",
+        ),
+        (
+            "    /*# guarded_by this */ void m() {}",
+            "A.java:6:5: this cannot be said of a method",
+        ),
+        (
+            "    /*# guradedby this */ int a;",
+            "A.java:6:9: no annotation begins with `guradedby`;",
+        ),
+        (
+            "    void m() { /*# atomic */ x++; }",
+            "A.java:6:16: there is nothing that this speaks of;",
+        ),
+        (
+            "    void m() { /*# cmpd */ { x++; } }",
+            "A.java:6:16: of a block only `atomic` can be said",
+        ),
+        (
+            "    A /*# <this> */ a;",
+            "A.java:6:7: the type has 0 ghosts, and 1 are given",
+        ),
+        (
+            "    int m() { int /*# <this> */ y = 0; return y; }",
+            "A.java:6:19: ghost arguments stand behind",
+        ),
+        (
+            "    int a /*# guarded_by this */; /*# guarded_by lock */",
+            "A.java:6:35: this contradicts guarded_by this at A.java:6:11",
+        ),
+    ] {
+        let found = with(line);
+        assert!(found.starts_with(expected), "{line}: {found}");
+    }
+}
+
+#[test]
+fn the_specification_declares_too() {
+    let text = "package p;\nclass A {\n    private int x;\n    private int racy;\n    public synchronized void add() { x++; }\n    public void two() { add(); add(); }\n    public int peek() { return x; }\n    public void tear() { racy++; racy++; }\n}\n";
+    let spec = "
+[[guard]]
+field = \"p.A.x\"
+by = \"this\"
+
+[[atomicity]]
+method = \"p.A.two\"
+is = \"cmpd\"
+
+[[assume]]
+what = \"guarded\"
+of = \"p.A.racy\"
+";
+    let fixture = Declared::compiled("A.java", text);
+    let mut types = fixture.types_by(spec);
+    types.expect("p/A.tear", "mover");
+    let outcome = types.outcome();
+    assert_eq!(outcome.found, ["A.x"], "{:?}", outcome.messages);
+    assert!(
+        outcome.messages[0].starts_with("p.A.x is declared guarded_by this (specification, guard 1 (p.A.x)), but this is not held here (p.A.peek line 7)"),
+        "{:?}",
+        outcome.messages
+    );
+    assert_eq!(outcome.assumed.len(), 1);
+    let wrong = spec.replace("by = \"this\"", "by = \"that\"");
+    assert_eq!(
+        fixture.error_by(&wrong),
+        "specification, guard 1 (p.A.x): `that` is no parameter, ghost, final field or class"
+    );
+}
+
+/// What is inferred can be read again, and then nothing is left to infer.
+#[test]
+fn what_is_inferred_reads_back() {
+    let text = "package p;\nclass A {\n    private final Object lock = new Object();\n    private int x;\n    private int racy;\n    public void add(A other) { synchronized (lock) { x++; help(); } synchronized (other) { } }\n    private void help() { x--; }\n    public void tear() { racy++; }\n}\n";
+    let fixture = Declared::compiled("A.java", text);
+    let mut types = fixture.types();
+    let written = types.inferred();
+    assert_eq!(
+        written,
+        [
+            "p.A.<init>: const",
+            "p.A.add: other ? (this.lock ? mover : atomic) : (this.lock ? atomic : cmpd)",
+            "p.A.help: this.lock ? mover : error",
+            "p.A.racy: no_guard",
+            "p.A.tear: cmpd",
+            "p.A.x: guarded_by this.lock",
+        ]
+    );
 }

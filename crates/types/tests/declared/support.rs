@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use untorn_program::{ClassId, LoadPlan, MethodId, Program};
 use untorn_sources::SourceFile;
 use untorn_spec::Specification;
-use untorn_types::annotations::{Annotations, NamedSource};
+use untorn_types::annotations::{Annotations, Item, NamedSource};
 use untorn_types::front::Options;
 use untorn_types::ought::Ought;
 use untorn_types::report::{Error, Typed};
@@ -51,6 +51,11 @@ pub fn error(fixture: &str) -> String {
     }
 }
 
+/// The error that the annotations of a text are.
+pub fn problem(name: &str, text: &str) -> String {
+    Declared::compiled(name, text).error_by("")
+}
+
 impl Declared {
     /// A source of `tests/declared/fixtures`.
     pub fn of(name: &str) -> Declared {
@@ -90,19 +95,36 @@ impl Declared {
     }
 
     fn typed(&self) -> Result<Typed<'_>, Error> {
+        self.typed_by("")
+    }
+
+    /// The error that a specification is.
+    pub fn error_by(&self, spec: &str) -> String {
+        match self.typed_by(spec) {
+            Err(error) => error.to_string(),
+            Ok(_) => "no error".to_owned(),
+        }
+    }
+
+    fn typed_by(&self, spec: &str) -> Result<Typed<'_>, Error> {
+        let spec = Specification::from_toml(spec).unwrap();
         let source = NamedSource {
             path: self.name.clone(),
             file: SourceFile::parse(self.text.clone()),
         };
-        let annotations =
-            Annotations::read(&self.program, vec![source], &Specification::default())?;
+        let annotations = Annotations::read(&self.program, vec![source], &spec)?;
         Typed::with_annotations(&self.program, Options::default(), annotations)
     }
 
     pub fn types(&self) -> Types<'_> {
+        self.types_by("")
+    }
+
+    /// The types under a specification.
+    pub fn types_by(&self, spec: &str) -> Types<'_> {
         Types {
             program: &self.program,
-            typed: self.typed().unwrap(),
+            typed: self.typed_by(spec).unwrap(),
         }
     }
 }
@@ -156,6 +178,33 @@ impl Types<'_> {
             Some(guard),
             "{name}"
         );
+    }
+
+    /// What was left out.
+    pub fn notes(&self) -> Vec<String> {
+        self.typed.notes().cloned().collect()
+    }
+
+    /// What would be written, sorted.
+    pub fn inferred(&mut self) -> Vec<String> {
+        let (inferred, unwritable) = self.typed.inferred();
+        assert_eq!(unwritable, 0);
+        let classes = self.program.classes();
+        let mut lines: Vec<String> = (inferred.iter())
+            .map(|inferred| {
+                let name = match inferred.item {
+                    Item::Field(field) => classes.describe_field(field),
+                    Item::Method(method) => {
+                        let class = classes.class_name(classes.method(method).class);
+                        format!("{class}.{}", classes.method_name(method))
+                    }
+                    Item::Class(class) => classes.class_name(class).to_owned(),
+                };
+                format!("{}: {}", name.replace('/', "."), inferred.written.comment())
+            })
+            .collect();
+        lines.sort();
+        lines
     }
 
     /// All verdicts, sorted.
