@@ -5,6 +5,7 @@
 mod analyses;
 mod clock;
 mod trace;
+mod types;
 
 use std::process::ExitCode;
 
@@ -12,7 +13,11 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 2] = [("trace", trace::run), ("analyses", analyses::run)];
+const BENCHMARKS: [(&str, Benchmark); 3] = [
+    ("trace", trace::run),
+    ("analyses", analyses::run),
+    ("types", types::run),
+];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

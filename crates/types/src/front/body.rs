@@ -39,11 +39,7 @@ pub struct Writer<'t, 'f, 'a> {
 }
 
 impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
-    pub fn write(
-        translator: &'t mut Translator<'f, 'a>,
-        key: Key,
-        shape: &'t Shape<'a>,
-    ) -> Graph {
+    pub fn write(translator: &'t mut Translator<'f, 'a>, key: Key, shape: &'t Shape<'a>) -> Graph {
         let locks = translator.world.program.locks(key.method);
         let structured = locks.unmatched().is_none();
         let method_lock = match locks.method_lock() {
@@ -65,7 +61,8 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
             method_protector: None,
             structured,
         };
-        if let (Some(MethodLock::Receiver), Some(this)) = (locks.method_lock(), shape.body.receiver())
+        if let (Some(MethodLock::Receiver), Some(this)) =
+            (locks.method_lock(), shape.body.receiver())
         {
             writer.method_protector = writer.protector(this, &Leaked::default());
         }

@@ -153,7 +153,8 @@ impl<'a> Shape<'a> {
         for block in &self.body.blocks {
             for phi in &block.phis {
                 let inputs = phi.inputs.iter();
-                let values: Vec<ValueId> = inputs.flat_map(|&input| self.and_owners(input)).collect();
+                let values: Vec<ValueId> =
+                    inputs.flat_map(|&input| self.and_owners(input)).collect();
                 for value in values {
                     self.leaking.entry(value).or_default().push(None);
                 }
@@ -204,9 +205,10 @@ impl<'a> Shape<'a> {
                 continue;
             };
             results += 1;
-            let only_returned = self.leaking_uses(value).iter().all(|at| {
-                at.is_some_and(|at| matches!(self.body.instr(at).op, Op::Return { .. }))
-            });
+            let only_returned = self
+                .leaking_uses(value)
+                .iter()
+                .all(|at| at.is_some_and(|at| matches!(self.body.instr(at).op, Op::Return { .. })));
             if !self.is_made_here(value) || !only_returned {
                 return false;
             }

@@ -178,7 +178,11 @@ impl<'a> Front<'a> {
             let mut translator = self.translator(&off, &used);
             let (slots, _) = translator.settle_ghosts();
             let ghosts = &translator.ghosts;
-            let lost: FxHashSet<Family> = ghosts.lost.union(&ghosts.hopeless(&slots)).copied().collect();
+            let lost: FxHashSet<Family> = ghosts
+                .lost
+                .union(&ghosts.hopeless(&slots))
+                .copied()
+                .collect();
             if !lost.is_empty() {
                 off.extend(lost);
                 continue;

@@ -115,7 +115,10 @@ impl Models {
     /// The models that come with the crate.
     pub fn embedded() -> Result<&'static Models, BadModel> {
         static EMBEDDED: OnceLock<Result<Models, BadModel>> = OnceLock::new();
-        EMBEDDED.get_or_init(Models::read).as_ref().map_err(Clone::clone)
+        EMBEDDED
+            .get_or_init(Models::read)
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
     fn read() -> Result<Models, BadModel> {

@@ -150,7 +150,12 @@ impl Typed<'_> {
         inferred.explain(algebra, program, discipline, method, bound)
     }
 
-    pub(super) fn fault_finding(&mut self, method: MethodId, id: input::MethodId, fault: &Fault) -> Finding {
+    pub(super) fn fault_finding(
+        &mut self,
+        method: MethodId,
+        id: input::MethodId,
+        fault: &Fault,
+    ) -> Finding {
         let body = self.analysis.inferred.bodies[id.index()];
         let atomicity = self.print(body);
         let region = self.region(method);

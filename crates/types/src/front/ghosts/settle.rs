@@ -73,19 +73,12 @@ fn images(locks: &mut Locks, allowed: &[Vec<Lock>], lock: Lock, actuals: &Actual
         Some(&(_, Arg::Unknown)) => vec![None],
         Some(&(_, arg)) => choices(allowed, arg).into_iter().map(Some).collect(),
         None => {
-            return Substitution::new()
-                .apply(locks, lock)
-                .into_iter()
-                .collect();
+            return Substitution::new().apply(locks, lock).into_iter().collect();
         }
     };
     targets
         .into_iter()
-        .filter_map(|target| {
-            Substitution::new()
-                .with(root, target)
-                .apply(locks, lock)
-        })
+        .filter_map(|target| Substitution::new().with(root, target).apply(locks, lock))
         .collect()
 }
 
