@@ -27,11 +27,28 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Regions that types show atomic.
     pub proved: Vec<Region>,
+    /// What was believed without a check, and the proofs that rest on it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub assumed: Vec<Assumed>,
+    /// Regions that types show atomic in sequentially consistent runs, since they access plain fields in a race.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub proved_if_sequential: Vec<Region>,
     /// Findings that somebody chose not to hear of.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub suppressed: Vec<Suppressed>,
     /// Counts by analysis.
     pub stats: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Something that was believed without a check.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Assumed {
+    /// In one phrase.
+    pub what: String,
+    /// Where somebody says so.
+    pub place: String,
+    /// The proved regions that rest on it.
+    pub proofs: Vec<Region>,
 }
 
 /// A finding that somebody chose not to hear of.
@@ -78,9 +95,16 @@ impl Document {
             inputs,
             findings: Vec::new(),
             proved: Vec::new(),
+            assumed: Vec::new(),
+            proved_if_sequential: Vec::new(),
             suppressed: Vec::new(),
             stats: serde_json::Map::new(),
         }
+    }
+
+    /// What the proof of a region rests on.
+    pub fn assumptions_of(&self, region: &Region) -> impl Iterator<Item = &Assumed> {
+        (self.assumed.iter()).filter(|assumed| assumed.proofs.contains(region))
     }
 
     /// The document as text, ending in a newline.

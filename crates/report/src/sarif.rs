@@ -66,7 +66,11 @@ fn log(document: &Document, excerpts: &Excerpts) -> Value {
             "invocations": [invocation],
             "columnKind": "utf16CodeUnits",
             "results": results,
-            "properties": { "inputs": document.inputs, "proved": document.proved.len() },
+            "properties": {
+                "inputs": document.inputs,
+                "proved": document.proved.len(),
+                "assumed": document.assumed.iter().map(|a| &a.what).collect::<Vec<_>>(),
+            },
         }],
     })
 }

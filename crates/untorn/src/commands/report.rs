@@ -54,6 +54,11 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
                 united.proved.push(region);
             }
         }
+        for assumed in document.assumed {
+            if !united.assumed.contains(&assumed) {
+                united.assumed.push(assumed);
+            }
+        }
         for suppressed in document.suppressed {
             let fingerprint = &suppressed.finding.fingerprint;
             if !(united.suppressed.iter()).any(|s| s.finding.fingerprint == *fingerprint) {
