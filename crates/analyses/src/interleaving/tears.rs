@@ -3,8 +3,10 @@
 //! Every path that leaves a transaction and enters it again lies between its first and its last event.
 //! One pass over these tells, for each thread, the latest part of the transaction that has reached it, and by which hops.
 //! Where a part comes back that is later than any that came back before, a smallest pair of leaving and entering events is found; the innermost region that holds it is blamed.
+//! Of the paths that reach a thread from one part the shortest is kept.
 //! Parts are told apart only where a region begins or ends, since nothing else changes the blame.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use untorn_findings::EdgeKind;
@@ -31,6 +33,15 @@ struct HopFrom {
     approximate: bool,
     /// The part of the transaction that the path left, as the event with which that part began; from 1, 0 for none.
     part: u64,
+    /// How many hops the path has.
+    length: u32,
+}
+
+impl HopFrom {
+    /// Later parts first, since they blame smaller regions; of paths that left the same part, the shortest, which is the easiest to read.
+    fn rank(&self) -> (u64, Reverse<u32>) {
+        (self.part, Reverse(self.length))
+    }
 }
 
 /// A tear with indices in place of events.
@@ -68,6 +79,7 @@ impl Search {
                 kind: EdgeKind::Program,
                 approximate: false,
                 part: 0,
+                length: 0,
             }],
             returned: 0,
             incoming: Vec::new(),
@@ -91,7 +103,7 @@ impl Search {
         self.conflicts.incoming(event, slice.tables, &mut incoming);
         let best = (incoming.iter())
             .filter(|edge| !own || edge.thread != self.thread)
-            .max_by_key(|edge| self.hops[edge.from.note as usize].part)
+            .max_by_key(|edge| self.hops[edge.from.note as usize].rank())
             .copied();
         incoming.clear();
         self.incoming = incoming;
@@ -104,7 +116,7 @@ impl Search {
     }
 
     fn enter(&mut self, index: EventIndex, event: &Event, edge: &Incoming, slice: &Slice<'_>) {
-        let part = self.hops[edge.from.note as usize].part;
+        let HopFrom { part, length, .. } = self.hops[edge.from.note as usize];
         let hop = HopFrom {
             previous: edge.from.note,
             from: edge.from.index(slice.begin),
@@ -112,10 +124,11 @@ impl Search {
             kind: edge.kind,
             approximate: edge.approximate,
             part,
+            length: length + 1,
         };
         if event.thread != self.thread {
             let reached = &mut self.reached[event.thread.index()];
-            if part > self.hops[*reached as usize].part {
+            if hop.rank() > self.hops[*reached as usize].rank() {
                 *reached = self.hops.len() as u32;
                 self.hops.push(hop);
             }

@@ -8,7 +8,7 @@ use untorn_trace::{OpenOptions, open, spool};
 
 use crate::cli::AnalyzeArgs;
 use crate::failure::Failure;
-use crate::output::{deliver, tell};
+use crate::output::{deliver, note, tell};
 use crate::progress::Bar;
 use crate::selection::AnalysisName;
 
@@ -58,6 +58,7 @@ fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failu
     })?;
     drop(bar);
     tell(&source.notes());
+    outcome.notes.iter().for_each(|text| note(text));
     wanted.deliver_profile()?;
     Ok(outcome)
 }

@@ -10,7 +10,7 @@ use untorn_trace::Source;
 use crate::cli::{RunArgs, StatusOf};
 use crate::commands::watching::{options, stats, status_of, warn};
 use crate::failure::Failure;
-use crate::output::{deliver, tell};
+use crate::output::{deliver, note, tell};
 use crate::selection::AnalysisName;
 
 /// A run should predict, not only observe.
@@ -71,6 +71,7 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<(Outcome, Tally), 
     }
     let outcome = untorn_analyses::run(source, &mut wanted.analyses, &mut |_| {})?;
     tell(&source.notes());
+    outcome.notes.iter().for_each(|text| note(text));
     wanted.deliver_profile()?;
     Ok((outcome, source.tally()))
 }
