@@ -83,11 +83,16 @@ extern "system" fn Java_java_lang_UntornRuntime_nameThread(
     _: jclass,
     id: jint,
     name: jstring,
-) {
-    declare(env, name, |name| Declaration::Thread {
-        id: id as u32,
-        name,
+) -> jboolean {
+    let mut excluded = false;
+    declare(env, name, |name| {
+        excluded = Agent::get().is_some_and(|agent| agent.plan.excludes_thread(&name));
+        Declaration::Thread {
+            id: id as u32,
+            name,
+        }
     });
+    excluded.into()
 }
 
 #[unsafe(no_mangle)]
@@ -149,12 +154,20 @@ extern "system" fn Java_java_lang_UntornRuntime_siteField(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_UntornRuntime_sameField(
-    _: *mut JNIEnv,
+    env: *mut JNIEnv,
     _: jclass,
     field: jint,
 ) -> jint {
-    catch_unwind(|| Agent::get().map(|agent| agent.registry.same_field(field as u32) as jint))
-        .ok()
-        .flatten()
-        .unwrap_or(field)
+    catch_unwind(AssertUnwindSafe(|| {
+        let agent = Agent::get()?;
+        // SAFETY: the JVM calls a native method with the thread's environment.
+        let jni = unsafe { Jni::of(env) }?;
+        let classes = (agent.registry.unsettled(field as u32))
+            .map(|(loader, class)| agent.loaders.find(jni, loader, &class))
+            .unwrap_or_default();
+        Some(agent.registry.same_field(field as u32, &classes) as jint)
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(field)
 }

@@ -166,6 +166,34 @@ fn locks_alone_make_a_suspicion_and_threads_a_kind_of_their_own() {
 }
 
 #[test]
+fn threads_that_a_region_starts_and_awaits_do_not_tear_it() {
+    // They share data with the region, and also with each other.
+    check(
+        "A:begin(a) A:w(x) A:fork(B) B:r(x) B:w(x) A:join(B) A:r(x) A:end",
+        &["ForkJoin a Suspected by A:a B:- B:-"],
+    );
+    check(
+        "A:begin(a) A:w(x) A:fork(B) A:fork(C) B:w(x) C:r(x) C:w(y) A:join(B) A:join(C) A:r(y) A:end",
+        &["ForkJoin a Suspected by A:a B:-"],
+    );
+    // It does not wait for what it sees.
+    check(
+        "A:begin(a) A:fork(B) A:w(x) B:w(x) A:r(x) A:join(B) A:end",
+        &["Torn a Observed by A:a B:-"],
+    );
+    // Somebody else is there too.
+    check(
+        "A:begin(a) A:w(x) A:w(z) A:fork(B) B:r(x) B:w(x) C:w(z) A:join(B) A:r(x) A:r(z) A:end",
+        &["Torn a Observed by A:a C:-"],
+    );
+    // A thread that the region did not start.
+    check(
+        "A:fork(B) A:begin(a) A:w(x) B:r(x) B:w(x) A:join(B) A:r(x) A:end",
+        &["Torn a Observed by A:a B:- B:-"],
+    );
+}
+
+#[test]
 fn without_synchronization_edges_locks_order_nothing() {
     let trace = "A:begin(a) A:acq(m) A:rel(m) B:acq(m) B:rel(m) A:acq(m) A:rel(m) A:end";
     let velodrome = Velodrome::new(velodrome::Options {

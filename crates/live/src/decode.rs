@@ -36,7 +36,9 @@ pub fn is_known(names: &Names, thread: u32, record: Record) -> bool {
             Record::Edge { .. }
             | Record::Element { .. }
             | Record::Approximate
-            | Record::Owned { .. } => true,
+            | Record::Owned { .. }
+            | Record::In(_)
+            | Record::From(_) => true,
         }
 }
 
@@ -64,7 +66,7 @@ impl Decoder {
                 }
             }
             // Who had the object before is not an event: no analysis asks for it.
-            Record::Edge { .. } | Record::Owned { .. } => {}
+            Record::Edge { .. } | Record::Owned { .. } | Record::In(_) | Record::From(_) => {}
             _ => {
                 return match self.event(names, thread, record) {
                     Some(event) => Decoded::Event(event),

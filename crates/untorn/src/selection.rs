@@ -92,10 +92,10 @@ pub enum Switch {
     Off,
 }
 
-/// The analyses that were asked for, and where a first run leaves its profile.
+/// The analyses that were asked for, and what a first run leaves.
 pub struct Wanted {
     pub analyses: Vec<Box<dyn Analysis>>,
-    profile: Option<(PathBuf, Arc<OnceLock<Profile>>)>,
+    profile: Option<Arc<OnceLock<Profile>>>,
 }
 
 impl SelectionArgs {
@@ -118,7 +118,7 @@ impl SelectionArgs {
                 profile: None,
             }),
             RunMode::First => self.first(sync_edges),
-            RunMode::Second => self.second(sync_edges),
+            RunMode::Second => self.second(),
         }
     }
 
@@ -187,23 +187,30 @@ impl SelectionArgs {
         }
     }
 
-    fn first(&self, sync_edges: bool) -> Result<Wanted, Failure> {
-        let [path] = self.profile.as_slice() else {
-            return Err(Failure::Usage(
+    /// Where a first run writes.
+    pub fn first_profile(&self) -> Result<&Path, Failure> {
+        match self.profile.as_slice() {
+            [path] => Ok(path),
+            _ => Err(Failure::Usage(
                 "--mode first needs --profile FILE, where it writes".to_owned(),
-            ));
-        };
+            )),
+        }
+    }
+
+    fn first(&self, sync_edges: bool) -> Result<Wanted, Failure> {
+        self.first_profile()?;
         let profile = Arc::new(OnceLock::new());
         Ok(Wanted {
             analyses: vec![doublechecker(
                 sync_edges,
                 Mode::FirstRun(Arc::clone(&profile)),
             )],
-            profile: Some((path.clone(), profile)),
+            profile: Some(profile),
         })
     }
 
-    fn second(&self, sync_edges: bool) -> Result<Wanted, Failure> {
+    /// What first runs have chosen for a second one.
+    pub fn second_profile(&self) -> Result<Profile, Failure> {
         if self.profile.is_empty() {
             return Err(Failure::Usage(
                 "--mode second needs --profile FILE, which a first run wrote".to_owned(),
@@ -213,32 +220,44 @@ impl SelectionArgs {
         for path in &self.profile {
             all.merge(&read_profile(path)?);
         }
-        let velodrome = self.with == [AnalysisName::Velodrome];
-        let inner: Box<dyn Analysis> = if velodrome {
+        if self.always_unary {
+            all.add_unary();
+        }
+        Ok(all)
+    }
+
+    /// What looks at everything that a second run sees.
+    pub fn second_analysis(&self) -> Box<dyn Analysis> {
+        let sync_edges = self.sync_edges == Switch::On;
+        if self.with == [AnalysisName::Velodrome] {
             Box::new(velodrome::Velodrome::new(velodrome::Options {
                 sync_edges,
                 ..velodrome::Options::default()
             }))
         } else {
             doublechecker(sync_edges, Mode::SingleRun)
-        };
-        let selection = Selection::new(all, self.always_unary);
+        }
+    }
+
+    fn second(&self) -> Result<Wanted, Failure> {
+        let selection = Selection::new(self.second_profile()?, self.always_unary);
         Ok(Wanted {
-            analyses: vec![Box::new(Selected::new(inner, selection))],
+            analyses: vec![Box::new(Selected::new(self.second_analysis(), selection))],
             profile: None,
         })
     }
 }
 
 impl Wanted {
-    /// Writes the profile of a first run.
-    pub fn deliver_profile(&self) -> Result<(), Failure> {
-        if let Some((path, profile)) = &self.profile {
-            let text = profile.get().map_or_else(String::new, ToString::to_string);
-            std::fs::write(path, text).map_err(|error| Failure::file(path, error))?;
-        }
-        Ok(())
+    /// What a first run says at its end.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()?.get()
     }
+}
+
+/// Writes what first runs said.
+pub fn write_profile(path: &Path, profile: &Profile) -> Result<(), Failure> {
+    std::fs::write(path, profile.to_string()).map_err(|error| Failure::file(path, error))
 }
 
 /// Reads a profile that a first run wrote.

@@ -9,7 +9,7 @@
 //! | `putfield` of one slot | `dup2 pop`, `lock` | `unlockStatic` |
 //! | `putfield` of two slots | `dup2_x1 pop2 dup_x2`, `lock` | `unlockStatic` |
 //! | `getstatic`, `putstatic` | `lockStatic` | `unlockStatic` |
-//! | array element | operands into locals, `lockArray` | `unlockArray` |
+//! | array element | `dup2` into locals, `lockArray` | `unlockArray` |
 //!
 //! With optimistic tracking, fields of objects that this thread alone has touched go around all of that ([`owned`](super::owned)).
 //! `unlockStatic` frees the word that the thread holds, whatever it belongs to.
@@ -21,6 +21,7 @@ use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
 use super::guard::Guards;
 use super::weave::{Category, Result, Weaver};
+use crate::registry::FieldRef;
 
 /// `UntornRuntime.WRITES`.
 pub(super) const WRITES: i32 = 1 << 30;
@@ -35,7 +36,13 @@ impl Weaver<'_, '_> {
         }
         let writes = matches!(op, Op::Putfield | Op::Putstatic);
         let is_static = matches!(op, Op::Getstatic | Op::Putstatic);
-        let (id, declared) = self.subject.ids.field(&class, &reference.name);
+        let named = FieldRef {
+            class,
+            name: reference.name.to_string(),
+            descriptor: reference.descriptor.to_string(),
+            is_static,
+        };
+        let (id, declared) = self.subject.ids.field(self.subject.loader, &named);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
@@ -190,10 +197,10 @@ impl Weaver<'_, '_> {
         if let Some(value) = value {
             code.local(element.store(), value);
         }
-        code.local(Op::Istore, number)
-            .op(Op::Dup)
-            .local(Op::Astore, array)
-            .local(Op::Iload, number);
+        // What the access takes stays on the stack: the JVM's message for a null array says where array and index came from.
+        code.op(Op::Dup2)
+            .local(Op::Istore, number)
+            .local(Op::Astore, array);
         if let Some(value) = value {
             code.local(element.load(), value);
         }

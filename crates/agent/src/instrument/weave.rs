@@ -284,7 +284,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
         }
         if region {
             let method = self.method_id();
-            let region = self.subject.ids.region(method, None, self.facts.line) as i32;
+            let line = self.facts.line;
+            let region = self.subject.region(self.facts, method, None, line);
             events.around(self.entry("begin", "I")?, self.entry("end", "I")?, region);
             self.counts.add("regions: methods");
         }

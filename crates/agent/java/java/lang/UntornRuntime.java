@@ -160,13 +160,13 @@ public final class UntornRuntime {
 
     @ForceInline
     public static void begin(int region, UntornThread c) {
-        if (on) c.log(UntornThread.BEGIN, region);
+        if (on) c.begin(region);
     }
 
     /** On every exit of the region, also by an exception. */
     @ForceInline
     public static void end(int region, UntornThread c) {
-        if (on) c.log(UntornThread.END, region);
+        if (on) c.end(region);
     }
 
     @ForceInline
@@ -308,8 +308,8 @@ public final class UntornRuntime {
     /** Counts an object that is tracked no more. */
     static native void untracked();
 
-    /** Tells the reader a thread's name. */
-    static native void nameThread(int thread, String name);
+    /** Tells the reader a thread's name; whether nothing is a region in threads of this name. */
+    static native boolean nameThread(int thread, String name);
 
     /** Tells the reader a class's name; class ids are handed out here, apart from the rewriter's. */
     static native void nameClass(int id, String name);

@@ -62,6 +62,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lock(Object o, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         long offset = offset(o, site & UntornThread.SITE_MASK);
         if (offset > 0) begin(o, offset, site, c);
@@ -275,6 +276,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lockStatic(int field, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         UntornWord word = word(field);
         if (word != null) begin(word, UntornWord.WORD, site, c);
@@ -332,6 +334,7 @@ final class UntornShadow {
     // ---- arrays ---------------------------------------------------------------------------------------------------
 
     static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         int length = java.lang.reflect.Array.getLength(array);
         if (index < 0 || index >= length) return;

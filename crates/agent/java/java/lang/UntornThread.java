@@ -24,7 +24,9 @@ public final class UntornThread {
     static final int EDGE = 1, ACQUIRE = 2, RELEASE = 3, ACQUIRE_SHARED = 4, RELEASE_SHARED = 5, WAIT = 6, WAKE = 7,
             NOTIFY = 8, SIGNAL = 9, AWAIT = 10, FORK = 11, JOIN = 12, BEGIN = 13, END = 14, ENTER = 15, EXIT = 16,
             ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22,
-            OWNED = 23;
+            OWNED = 23, IN = 24, FROM = 25;
+    /** Regions in the records of a first run, from 1; 0 is outside of all. */
+    static final int REGION_BITS = 22;
 
     // ---- shared memory --------------------------------------------------------------------------------------------
 
@@ -73,7 +75,13 @@ public final class UntornThread {
 
     /** The options of {@link #boot}. */
     private static final int OPTIMISTIC = 1, ELIDES = 2;
+    static final int FIRST = 4, SECOND = 8, UNARY = 16;
+    private static final int ALL_OPTIONS = 31;
     private static int options;
+
+    static boolean hasOption(int option) {
+        return (options & option) != 0;
+    }
 
     static boolean isOptimistic() {
         return (options & OPTIMISTIC) != 0;
@@ -85,12 +93,13 @@ public final class UntornThread {
 
     /** The address of the shared memory; pages are aligned, so its low bits are options. */
     static void boot(long addressAndOptions) {
-        options = (int) addressAndOptions & (OPTIMISTIC | ELIDES);
+        options = (int) addressAndOptions & ALL_OPTIONS;
         long address = addressAndOptions - options;
         U.putInt(GLOBAL_LOCK, 0);
         waste = U.allocateMemory(SEGMENT_BYTES);
         segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
         memory = address;
+        U.ensureClassInitialized(UntornMode.class);
         U.ensureClassInitialized(UntornShadow.class);
         U.ensureClassInitialized(UntornOwner.class);
         U.ensureClassInitialized(UntornBadge.class);
@@ -137,6 +146,59 @@ public final class UntornThread {
     UntornEntry waitsOn;
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
+
+    // ---- regions --------------------------------------------------------------------------------------------------
+
+    /** Nothing is a region in this thread. */
+    private boolean plain;
+    /** Open regions, and whether what happens now is left out; in the runs that need to know. */
+    private int depth;
+    boolean skip;
+    /** In a first run: the latest transactions by number, each with its region; their numbers take the place of positions. */
+    private long[] transactions;
+    /** In a first run: the transaction that the log names last. */
+    private long noted;
+    private static final int TRANSACTIONS = 16;
+
+    @ForceInline
+    void begin(int region) {
+        if (plain) return;
+        if (UntornMode.FIRST) {
+            if (depth++ == 0) turnTo(region + 1);
+            return;
+        }
+        if (UntornMode.SECOND) {
+            if (depth++ == 0) skip = (region & UntornMode.CHOSEN) == 0;
+            if (skip) return;
+            region &= ~UntornMode.CHOSEN;
+        }
+        log(BEGIN, region);
+    }
+
+    @ForceInline
+    void end(int region) {
+        if (plain) return;
+        if (UntornMode.FIRST) {
+            if (depth > 0 && --depth == 0) turnTo(0);
+            return;
+        }
+        if (UntornMode.SECOND) {
+            boolean left = skip;
+            if (depth > 0 && --depth == 0) skip = !UntornMode.UNARY;
+            if (left) return;
+            region &= ~UntornMode.CHOSEN;
+        }
+        log(END, region);
+    }
+
+    /** In a first run: the next transaction begins. */
+    @ForceInline
+    private void turnTo(int region) {
+        long next = position + 1;
+        transactions[(int) next & TRANSACTIONS - 1] = next << REGION_BITS | region;
+        // Last: who sees the number sees the region.
+        U.putLongRelease(this, POSITION, next);
+    }
 
     // ---- ownership: see UntornBadge, which alone writes what other threads write here -----------------------------
 
@@ -188,6 +250,11 @@ public final class UntornThread {
         UntornThread made = new UntornThread((int) number);
         made.firstEdge = firstEdge;
         made.thread = thread;
+        made.skip = UntornMode.SECOND && !UntornMode.UNARY;
+        if (UntornMode.FIRST) {
+            made.transactions = new long[TRANSACTIONS];
+            made.turnTo(0);
+        }
         UntornBadge.first(made);
         register(made);
         if (!U.compareAndSetReference(thread, CONTEXT, null, made)) {
@@ -195,7 +262,7 @@ public final class UntornThread {
             forget(made);
             return (UntornThread) U.getReferenceAcquire(thread, CONTEXT);
         }
-        UntornRuntime.nameThread(made.id, thread.getName());
+        made.plain = UntornRuntime.nameThread(made.id, thread.getName());
         return made;
     }
 
@@ -277,6 +344,7 @@ public final class UntornThread {
 
     @ForceInline
     void write(long record) {
+        if (UntornMode.FIRST) return;
         long at = cursor;
         U.putLongRelease(null, at, record);
         // Plain stores, since a call could run out of stack between them; what publishes them is the next release store.
@@ -328,7 +396,14 @@ public final class UntornThread {
         if (firstEdge != 0) {
             long edge = firstEdge;
             firstEdge = 0;
-            write((long) EDGE << OP_SHIFT | edge);
+            if (UntornMode.FIRST) {
+                // It leads to the transaction in which the thread began, whatever it did since.
+                emit((long) IN << OP_SHIFT | 1L << REGION_BITS);
+                noted = 1;
+                source(edge);
+            } else {
+                write((long) EDGE << OP_SHIFT | edge);
+            }
         }
     }
 
@@ -372,8 +447,59 @@ public final class UntornThread {
     /** Everything up to that point (packed) precedes what this thread writes next. Room for it is there. */
     void edge(long from) {
         if (!needed(from)) return;
-        write((long) EDGE << OP_SHIFT | from);
+        if (UntornMode.FIRST) {
+            depend(from);
+        } else {
+            write((long) EDGE << OP_SHIFT | from);
+        }
         edges[slot(from)] = from;
+    }
+
+    /**
+     * In a first run: the current transaction may depend on that one. Outside of regions a new one begins here, so that
+     * what left the last one before is not taken for something that depends on what comes now.
+     */
+    @DontInline
+    private void depend(long from) {
+        if (limit - cursor < EVENT_BYTES) nextSegment();
+        if (depth == 0) turnTo(0);
+        note();
+        source(from);
+    }
+
+    /** Tells the reader the current transaction. */
+    private void note() {
+        if (noted == position) return;
+        noted = position;
+        emit((long) IN << OP_SHIFT | transactions[(int) position & TRANSACTIONS - 1]);
+    }
+
+    /** Where a dependence comes from; one that its thread no longer remembers, from a later one of that thread. */
+    private void source(long from) {
+        int thread = (int) (from >>> POSITION_BITS);
+        long number = from & (1L << POSITION_BITS) - 1;
+        UntornThread other = byId(thread);
+        if (other == null || other.transactions == null) {
+            // It has ended: the last end is after its own, and threads tell their last transaction themselves.
+            long exit = lastExit;
+            if (exit != 0) emit((long) EDGE << OP_SHIFT | exit);
+            return;
+        }
+        long known;
+        for (;;) {
+            known = other.transactions[(int) number & TRANSACTIONS - 1];
+            if (known >>> REGION_BITS == number) break;
+            number = other.position();
+            U.loadFence();
+        }
+        emit((long) EDGE << OP_SHIFT | (long) thread << POSITION_BITS | number);
+        emit((long) FROM << OP_SHIFT | known);
+    }
+
+    /** Writes a record of a first run, which does not count. */
+    private void emit(long record) {
+        U.putLongRelease(null, cursor, record);
+        cursor += 8;
     }
 
     /** As {@link #edge}, making room. */
@@ -548,6 +674,7 @@ public final class UntornThread {
         globalLock();
         try {
             if (heard) {
+                if (UntornMode.FIRST) note();
                 edge(lastExit);
                 lastExit = here();
             }
