@@ -94,7 +94,7 @@ public class Handover {
                 account.add(Account.PRIVATE_WRITE, i, fresh | k);
             }
             if (how.equals("queue")) continue;
-            while (Account.taken <= i) Thread.onSpinWait();
+            while (Account.taken <= i) Thread.yield();
         }
     }
 
@@ -102,9 +102,7 @@ public class Handover {
         Item last = null;
         for (int i = 0; i < items; i++) {
             Item item;
-            do {
-                item = get(how);
-            } while (item == last);
+            while ((item = get(how)) == last) Thread.yield();
             last = item;
             long fresh = (long) i << 8;
             for (int k = 20; k < 23; k++) {
