@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/account.rs"]
+mod account;
 mod support;
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
+use account::{Step, accounts};
 use support::{jdks, version, watched};
 use untorn_channel::Config;
 use untorn_channel::config::Tracking;
@@ -16,41 +18,10 @@ use untorn_model::{Event, Op, Tables};
 use untorn_trace::Error;
 use untorn_trace::Source;
 
-/// One step of the program's own account.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    kind: u8,
-    place: u32,
-    value: u64,
-}
-
 const READ: u8 = 0;
 const WRITE: u8 = 1;
 const ACQUIRE: u8 = 2;
 const RELEASE: u8 = 3;
-
-/// The account of each thread.
-fn accounts(file: &Path, threads: usize) -> Vec<Vec<Step>> {
-    let bytes = fs::read(file).unwrap();
-    let mut at = 0;
-    let mut take = |count: usize| {
-        let part = &bytes[at..at + count];
-        at += count;
-        part.iter().fold(0u64, |value, &b| value << 8 | b as u64)
-    };
-    (0..threads)
-        .map(|_| {
-            let steps = take(4);
-            (0..steps)
-                .map(|_| Step {
-                    kind: take(1) as u8,
-                    place: take(4) as u32,
-                    value: take(8),
-                })
-                .collect()
-        })
-        .collect()
-}
 
 /// Everything a run yielded.
 struct Log {

@@ -123,7 +123,7 @@ impl Drain {
                 continue;
             }
             let from = self.read_to[segment as usize];
-            let mut records = Vec::with_capacity(layout::SEGMENT_RECORDS - from);
+            let mut records = Vec::new();
             let end = pool::read(&self.memory, segment, from, &mut records);
             self.read_to[segment as usize] = end;
             if entry.state == layout::FULL {

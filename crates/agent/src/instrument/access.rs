@@ -76,12 +76,16 @@ impl Weaver<'_, '_> {
         let context = self.context()?;
         let (start, end) = self.labels();
         let unlock = self.entry("unlockStatic", "II")?;
-        let (lock, number) = if is_static {
+        let bypass = self.bypass(&reference.class, is_static)?;
+        let (lock, number) = if is_static && self.subject.plan.optimistic {
+            (self.entry("touchStatic", "II")?, id as i32)
+        } else if is_static {
             (self.entry("lockStatic", "II")?, id as i32)
+        } else if bypass.is_some() {
+            (self.entry("touch", "Ljava/lang/Object;I")?, 0)
         } else {
             (self.entry("lock", "Ljava/lang/Object;I")?, 0)
         };
-        let bypass = self.bypass(&reference.class, is_static, own)?;
         let mut code = self.body.before(index);
         if is_static && !own {
             code.field(Op::Getstatic, field)
@@ -109,7 +113,13 @@ impl Weaver<'_, '_> {
         code.push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, lock);
+        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
+            bypass.join(&mut code);
+        }
         let mut code = self.body.after_within(index);
+        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
+            bypass.skip(&mut code, context);
+        }
         code.push_int(number, self.pool)?
             .push_int(site, self.pool)?
             .local(Op::Aload, context)

@@ -3,15 +3,21 @@
 //! A private object's word equals `UntornThread.mine`, so the test is a load, a load and a comparison:
 //!
 //! ```text
-//!     dup; ifnull LOCK
-//!     dup; getfield $untorn; aload context; getfield mine; lcmp; ifeq FAST
-//! LOCK: lock; the access; unlock; goto DONE
-//! FAST: the access
+//!     dup; ifnull TOUCH                                         dup; ifnull TOUCH
+//!     dup; getfield $untorn; aload context; getfield mine       (the same)
+//!     lcmp; ifeq FAST                                           lcmp; ifeq FAST
+//! TOUCH: touch                                            TOUCH: touch; putfield; unlock; goto DONE
+//! FAST: getfield                                          FAST: pop; putfield
+//!     aload context; getfield held; ifnull DONE           DONE:
+//!     unlock
 //! DONE:
 //! ```
 //!
+//! A read stands there once, since the JVM finds out which expression was null by looking for the one instruction that made it.
+//!
 //! It stands at every site, not in a method of the runtime: a site that never saw another thread's object then compiles to a test and a trap, and the JIT removes a test that repeats another.
 //! That is right since ownership changes only at safe points, over which the JIT moves nothing: the polls at method entry and before jumps backwards, and native calls.
+//! With a class that is not watched between the one that is named and the one that declares the field, an object has two words and this may be the wrong one; then an access can go unrecorded, which makes no false finding.
 //! Nothing between the load of the word and the access loads a class: the context's class is resolved at method entry, the object's by the load itself.
 
 use untorn_classfile::edit::{Label, Snippet};
@@ -26,6 +32,7 @@ use super::{Extent, SHADOW};
 pub(super) struct Bypass {
     word: PoolIndex,
     mine: PoolIndex,
+    held: PoolIndex,
     lock: Label,
     fast: Label,
     done: Label,
@@ -45,33 +52,40 @@ impl Bypass {
             .bind(self.lock);
     }
 
-    /// Makes the access again, without the runtime; a write has the object that was tested on top.
+    /// Goes on to a read without the runtime.
+    pub(super) fn join(&self, code: &mut Snippet<'_>) {
+        code.bind(self.fast);
+    }
+
+    /// After a read: skips what frees the word if there is none.
+    pub(super) fn skip(&self, code: &mut Snippet<'_>, context: u16) {
+        code.local(Op::Aload, context)
+            .field(Op::Getfield, self.held)
+            .jump(Op::Ifnull, self.done);
+    }
+
+    /// The end of a read, or a write again, without the runtime and with the object that was tested on top.
     pub(super) fn land(&self, code: &mut Snippet<'_>, op: Op, field: PoolIndex) {
-        code.jump(Op::Goto, self.done).bind(self.fast);
         if op == Op::Putfield {
-            code.op(Op::Pop);
+            code.jump(Op::Goto, self.done)
+                .bind(self.fast)
+                .op(Op::Pop)
+                .field(op, field);
         }
-        code.field(op, field).bind(self.done);
+        code.bind(self.done);
     }
 }
 
 impl Weaver<'_, '_> {
     /// The way around for a field, named through that class, if it can have one.
-    pub(super) fn bypass(
-        &mut self,
-        class: &str,
-        is_static: bool,
-        own: bool,
-    ) -> Result<Option<Bypass>> {
-        let plan = self.subject.plan;
-        // With a class in between that is not watched, only the class that declares the field surely names its word.
-        let known = own || !plan.has_gaps();
-        if !plan.optimistic || is_static || !known || self.extent != Extent::Everything {
+    pub(super) fn bypass(&mut self, class: &str, is_static: bool) -> Result<Option<Bypass>> {
+        if !self.subject.plan.optimistic || is_static || self.extent != Extent::Everything {
             return Ok(None);
         }
         Ok(Some(Bypass {
             word: self.pool.field_ref(class, SHADOW, "J")?,
             mine: self.pool.field_ref(CONTEXT, "mine", "J")?,
+            held: self.pool.field_ref(CONTEXT, "held", "Ljava/lang/Object;")?,
             lock: self.body.new_label(),
             fast: self.body.new_label(),
             done: self.body.new_label(),

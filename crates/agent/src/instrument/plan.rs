@@ -85,11 +85,6 @@ impl Plan {
         chosen.is_some_and(|class| class.is_stale(hash) || class.regions.contains(region))
     }
 
-    /// Whether a class that is not watched can stand between two that are, so that an object may have two shadow words.
-    pub(super) fn has_gaps(&self) -> bool {
-        !self.include.is_empty() || !self.exclude.is_empty()
-    }
-
     /// Whether classes of this name (with dots) are watched.
     ///
     /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.

@@ -132,6 +132,7 @@ final class UntornBadge {
      */
     @DontInline
     static boolean meet(UntornThread t, int badge, UntornThread c) {
+        UntornThread.probe();
         for (int tries = 1; !U.compareAndSetInt(t, GATE, 0, 1); tries++) {
             c.poll();
             if (badge != 0 && owner(badge) == null) return true;

@@ -20,8 +20,9 @@ import jdk.internal.vm.annotation.DontInline;
  * <tr><td>{@link #UNTRACKED}</td><td>given up; see {@link UntornBadge}</td></tr>
  * </table>
  *
- * A thread that finds its own badge (or, reading, a transition that it has seen) makes its access and then writes the
- * record; nothing can come between, since the word changes hands only when the thread passes a safe point. All other
+ * A thread that finds its own badge (or, reading, a transition that it has seen) writes the record and makes its
+ * access, in any order: nothing can come between, since the word changes hands only when the thread passes a safe point.
+ * (Where a class may be loaded in between the record is written afterwards, see {@link UntornBadge#stays}.) All other
  * transitions go through {@link #claim}: the edges that order the access first, then a compare-and-set of the word.
  *
  * <p>Order. A dead badge carries the position of its thread at death, behind all records of accesses under it, and the
@@ -53,7 +54,6 @@ final class UntornOwner {
     @DontInline
     static void claim(Object holder, long offset, int site, UntornThread c) {
         if (c.silent) return;
-        UntornThread.probe();
         boolean writes = (site & UntornRuntime.WRITES) != 0;
         boolean fought = false;
         for (;;) {
@@ -168,6 +168,7 @@ final class UntornOwner {
 
     /** A second thread reads an object that another one reads; whether it became read-shared. */
     private static boolean share(Object holder, long offset, long word, UntornThread owner, UntornThread c) {
+        UntornThread.probe();
         c.edge(owner.past());
         long number = Math.min(c.share(), UntornShadow.UNKNOWN_TRANSITION);
         // That may have taken a while.
@@ -180,6 +181,7 @@ final class UntornOwner {
 
     /** A thread writes to a read-shared object; whether the word is locked, or given up. */
     private static boolean unshare(Object holder, long offset, long word, UntornThread c) {
+        UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
         if (!UntornBadge.meetAll(c)) {
             c.held = null;

@@ -130,7 +130,7 @@ public final class UntornThread {
      * The holder of the shadow word that this thread has locked or is about to lock, and where the word is; null for
      * none; this context itself once it is silent.
      */
-    Object held;
+    public Object held;
     long offset;
     /** What the word becomes when it is freed; 0 until that is known. */
     long word;
