@@ -50,7 +50,8 @@ pub struct Names {
     named_threads: FxHashMap<u32, String>,
     threads: Vec<Option<ThreadId>>,
     keys: FxHashMap<u64, StrId>,
-    key_names: FxHashSet<StrId>,
+    /// Names that keys have already.
+    used_for_keys: FxHashSet<StrId>,
     objects: FxHashMap<u64, ObjectId>,
     statics: FxHashMap<ClassId, ObjectId>,
     vars: FxHashMap<(u64, FieldId), VarId>,
@@ -172,7 +173,7 @@ impl Names {
                 Some(())
             }
             Declaration::Key { id, text } => {
-                let text = self.key_name(text)?;
+                let text = self.key_name(&text)?;
                 self.keys.insert(id, text);
                 Some(())
             }
@@ -180,11 +181,11 @@ impl Names {
     }
 
     /// A name for a key that no other key has: `5` and `"5"` read the same and are not, nor are constants of two loaders' enums.
-    fn key_name(&mut self, text: String) -> Option<StrId> {
-        let mut name = text.clone();
+    fn key_name(&mut self, text: &str) -> Option<StrId> {
+        let mut name = text.to_owned();
         for number in 2.. {
             let id = self.tables.strings.intern(&name)?;
-            if self.key_names.insert(id) {
+            if self.used_for_keys.insert(id) {
                 return Some(id);
             }
             name = format!("{text} ({number})");
