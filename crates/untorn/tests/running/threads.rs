@@ -21,7 +21,7 @@ public class Threads {
 
     void torn() {
         int seen = get();
-        Wait.until(2);
+        Wait.until(3);
         set(seen + 1);
     }
 
@@ -32,11 +32,14 @@ public class Threads {
             return;
         }
         Thread thread = new Thread(() -> {
-            Wait.reach(1);
+            shared.set(3);
+            Wait.step = 1;
+            Wait.reach(2);
             shared.set(7);
-            Wait.step = 2;
+            Wait.step = 3;
         }, "other");
         thread.start();
+        Wait.reach(1);
         shared.torn();
         thread.join();
     }
@@ -47,7 +50,13 @@ class Wait {
 
     static void reach(int wanted) {
         long end = System.nanoTime() + 20_000_000_000L;
-        while (step < wanted && System.nanoTime() < end) Thread.onSpinWait();
+        while (step < wanted && System.nanoTime() < end) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException never) {
+                return;
+            }
+        }
     }
 
     static void until(int wanted) {
