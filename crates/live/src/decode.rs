@@ -28,7 +28,9 @@ pub struct Decoder {
 pub fn is_known(names: &Names, record: Record) -> bool {
     match record {
         Record::Access { site, .. } | Record::Lock { site, .. } => names.knows_site(site),
-        Record::Fork { thread } | Record::Join { thread } => names.knows_thread(thread),
+        Record::Fork { thread, site } | Record::Join { thread, site } => {
+            names.knows_thread(thread) && site.is_none_or(|site| names.knows_site(site))
+        }
         Record::Begin { region } | Record::End { region } => names.region_of(region).is_some(),
         Record::Enter { method } | Record::Exit { method } => names.method_of(method).is_some(),
         Record::Key { key } => names.knows_key(key),
@@ -108,8 +110,8 @@ pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record) -> Decoded
 fn event(names: &mut Names, record: Record) -> Option<(SiteId, Op)> {
     Some(match record {
         Record::Lock { op, site, lock } => (names.site(site)?.0, lock_op(names, op, lock)?),
-        Record::Fork { thread } => (SiteId::UNKNOWN, Op::Fork(names.thread(thread)?)),
-        Record::Join { thread } => (SiteId::UNKNOWN, Op::Join(names.thread(thread)?)),
+        Record::Fork { thread, site } => (called(names, site), Op::Fork(names.thread(thread)?)),
+        Record::Join { thread, site } => (called(names, site), Op::Join(names.thread(thread)?)),
         Record::Begin { region } => {
             let region = names.region_of(region)?;
             (names.tables.regions[region].site, Op::Begin(region))
@@ -122,6 +124,12 @@ fn event(names: &mut Names, record: Record) -> Option<(SiteId, Op)> {
         Record::Exit { method } => (SiteId::UNKNOWN, Op::Exit(names.method_of(method)?)),
         _ => return None,
     })
+}
+
+/// Where a call stands, if that is known.
+fn called(names: &Names, site: Option<u32>) -> SiteId {
+    let site = site.and_then(|site| names.site(site));
+    site.map_or(SiteId::UNKNOWN, |(site, _)| site)
 }
 
 #[inline]

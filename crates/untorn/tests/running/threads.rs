@@ -1,7 +1,7 @@
 //! Regions around threads of their own, and threads without regions.
 
-use super::findings;
 use super::program::Program;
+use super::{findings, report};
 
 /// `parallel` starts a thread and awaits it; `torn` is divided by a thread that is there anyway.
 const THREADS: &str = r#"
@@ -92,6 +92,11 @@ fn a_region_around_its_own_threads_is_listed_apart() {
         );
         let all = findings(&run);
         assert_eq!(all, ["parallel fork-join suspected"], "{analysis}");
+        let evidence = &report(&run)["findings"][0]["evidence"]["interleavings"][0];
+        let fork = (evidence["steps"].as_array().unwrap().iter())
+            .find(|step| step["op"] == "fork")
+            .unwrap();
+        assert_eq!(fork["place"]["line"], 11, "where the thread is started");
     }
 }
 
