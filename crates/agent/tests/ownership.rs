@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use account::{Step, accounts};
-use support::{jdks, watched};
+use support::{jdks, version, watched};
 use untorn_channel::Config;
 use untorn_channel::config::Tracking;
 use untorn_live::{Options, Tally, watch};
@@ -172,7 +172,12 @@ fn objects_of_a_thread_that_stands_still_are_had_without_it() {
         for how in [
             "monitor", "method", "wait", "park", "sleep", "pipe", "socket", "loop", "dead",
         ] {
-            for jvm in [&["-Xint"][..], &[]] {
+            let modes: &[&[&str]] = if version(&jdk) < 21 {
+                &[&["-Xint"], &[]]
+            } else {
+                &[&[]]
+            };
+            for jvm in modes {
                 let options = watched(&jdk, jvm, "Blocked", &[how.to_owned()]);
                 let log = run(options, "Blocked$Outside");
                 assert_eq!(log.lost, 0, "{how} on {jdk:?}");

@@ -58,8 +58,8 @@ final class UntornBadge {
     private static final long LOST = 1L << 62;
 
     private static final int SPINS = 300;
-    /** Naps before a thread is given up, about forty milliseconds. */
-    private static final int PATIENCE = 400;
+    /** Naps before a thread is given up, about a fifth of a second; it may only be waiting for a processor. */
+    private static final int PATIENCE = 2000;
     /** Naps between two looks. */
     private static final int LOOKS = 4;
 

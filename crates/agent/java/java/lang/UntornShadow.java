@@ -23,7 +23,8 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>A thread can be thrown out of any of these methods, or of the access between them, by a lack of stack, and even
  * out of the handler that would clean up. Then {@link UntornThread#held} still names the word, and the thread's next
- * access, lock operation or end frees it; who waits for it meanwhile gives up on the holder after ten seconds. The same
+ * access, lock operation or end frees it; who waits for it meanwhile gives up on the object, of which nothing is recorded
+ * from then on (or until the holder comes back): leaving accesses out makes no false finding. The same
  * rule covers accesses made by a class loader that the JVM calls in the middle of an access: the inner one is recorded,
  * the outer one is not.
  */
@@ -96,9 +97,17 @@ final class UntornShadow {
         boolean writes = (site & UntornRuntime.WRITES) != 0;
         if (allows(word, writes, c)) {
             c.write(access(site, word));
+        } else if ((word & LOCKS) != 0) {
+            contended(holder, offset, site, c);
         } else {
             UntornOwner.claim(holder, offset, site, c);
         }
+    }
+
+    /** As {@link #take}; too large to stand at every site twice. */
+    @DontInline
+    private static void contended(Object holder, long offset, int site, UntornThread c) {
+        take(holder, offset, site, c);
     }
 
     /** Whether this thread may make an access without asking anybody. */

@@ -688,6 +688,8 @@ public final class UntornThread {
             globalUnlock();
         }
         silence();
+        mine = UntornBadge.NONE;
+        born = 0;
         thread = null;
         nextSegment();
     }
