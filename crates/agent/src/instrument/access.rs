@@ -9,7 +9,7 @@
 //! | `putfield` of one slot | `dup2 pop`, `lock` | `unlockStatic` |
 //! | `putfield` of two slots | `dup2_x1 pop2 dup_x2`, `lock` | `unlockStatic` |
 //! | `getstatic`, `putstatic` | `lockStatic` | `unlockStatic` |
-//! | array element | operands into locals, `lockArray` | `unlockArray` |
+//! | array element | `dup2` into locals, `lockArray` | `unlockArray` |
 //!
 //! With optimistic tracking, fields of objects that this thread alone has touched go around all of that ([`owned`](super::owned)).
 //! `unlockStatic` frees the word that the thread holds, whatever it belongs to.
@@ -197,10 +197,10 @@ impl Weaver<'_, '_> {
         if let Some(value) = value {
             code.local(element.store(), value);
         }
-        code.local(Op::Istore, number)
-            .op(Op::Dup)
-            .local(Op::Astore, array)
-            .local(Op::Iload, number);
+        // What the access takes stays on the stack: the JVM's message for a null array says where array and index came from.
+        code.op(Op::Dup2)
+            .local(Op::Istore, number)
+            .local(Op::Astore, array);
         if let Some(value) = value {
             code.local(element.load(), value);
         }

@@ -70,7 +70,7 @@ const SUBJECTS: [Subject; 7] = [
 ];
 
 /// What is asked for in the environment, or everything.
-fn chosen(variable: &str) -> impl Fn(&str) -> bool {
+pub fn chosen(variable: &str) -> impl Fn(&str) -> bool {
     let asked = std::env::var(variable).ok();
     move |name| {
         (asked.as_deref()).is_none_or(|asked| asked.split(',').any(|one| one.trim() == name))
