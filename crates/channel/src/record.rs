@@ -120,11 +120,14 @@ pub enum Record {
         site: u32,
         lock: u64,
     },
+    /// The site is that of the call, if it is one that is watched.
     Fork {
         thread: u32,
+        site: Option<u32>,
     },
     Join {
         thread: u32,
+        site: Option<u32>,
     },
     Begin {
         region: u32,
@@ -213,6 +216,13 @@ impl Record {
         const fn pair(high: u32, high_bits: u32, value: u64, value_bits: u32) -> u64 {
             (high as u64 & low(high_bits)) << value_bits | value & low(value_bits)
         }
+        const fn life(thread: u32, site: Option<u32>) -> u64 {
+            let site = match site {
+                Some(site) => site + 1,
+                None => 0,
+            };
+            pair(site, SITE_BITS + 1, thread as u64, THREAD_BITS)
+        }
         match self {
             Self::Access { site, object } => ACCESS | pair(site, SITE_BITS, object, OBJECT_BITS),
             Self::Edge { thread, position } => {
@@ -221,8 +231,8 @@ impl Record {
             Self::Lock { op: o, site, lock } => {
                 op(o as u64, pair(site, SITE_BITS, lock, LOCK_BITS))
             }
-            Self::Fork { thread } => op(FORK, thread as u64),
-            Self::Join { thread } => op(JOIN, thread as u64),
+            Self::Fork { thread, site } => op(FORK, life(thread, site)),
+            Self::Join { thread, site } => op(JOIN, life(thread, site)),
             Self::Begin { region } => op(BEGIN, region as u64),
             Self::End { region } => op(END, region as u64),
             Self::Enter { method } => op(ENTER, method as u64),
@@ -245,9 +255,21 @@ impl Record {
         }
     }
 
+    /// Whether these bytes are a [`Record::Edge`]: cheaper than taking them apart.
+    #[inline]
+    pub const fn is_edge(bits: u64) -> bool {
+        bits >> OP_SHIFT == EDGE
+    }
+
     /// Takes 8 bytes apart; `None` for what no runtime writes.
     #[inline]
     pub const fn decode(bits: u64) -> Option<Self> {
+        const fn life_site(payload: u64) -> Option<u32> {
+            match payload >> THREAD_BITS & low(SITE_BITS + 1) {
+                0 => None,
+                site => Some(site as u32 - 1),
+            }
+        }
         if bits & ACCESS != 0 {
             return Some(Self::Access {
                 site: (bits >> OBJECT_BITS & low(SITE_BITS)) as u32,
@@ -268,8 +290,14 @@ impl Record {
                 site,
                 lock,
             },
-            FORK => Self::Fork { thread: small },
-            JOIN => Self::Join { thread: small },
+            FORK => Self::Fork {
+                thread: (payload & low(THREAD_BITS)) as u32,
+                site: life_site(payload),
+            },
+            JOIN => Self::Join {
+                thread: (payload & low(THREAD_BITS)) as u32,
+                site: life_site(payload),
+            },
             BEGIN => Self::Begin { region: small },
             END => Self::End { region: small },
             ENTER => Self::Enter { method: small },
@@ -314,8 +342,10 @@ mod tests {
                 site,
                 lock
             }),
-            thread.clone().prop_map(|thread| Record::Fork { thread }),
-            thread.prop_map(|thread| Record::Join { thread }),
+            (thread.clone(), proptest::option::of(site.clone()))
+                .prop_map(|(thread, site)| Record::Fork { thread, site }),
+            (thread, proptest::option::of(site.clone()))
+                .prop_map(|(thread, site)| Record::Join { thread, site }),
             any::<u32>().prop_map(|region| Record::Begin { region }),
             any::<u32>().prop_map(|region| Record::End { region }),
             any::<u32>().prop_map(|method| Record::Enter { method }),

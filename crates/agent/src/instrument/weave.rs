@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use untorn_channel::declare;
 use untorn_classfile::edit::{Label, Pool, Snippet};
-use untorn_classfile::read::{PoolIndex, VType};
+use untorn_classfile::read::{MemberRef, PoolIndex, VType};
 use untorn_classfile::{EditError, Insn, MethodEditor, Op};
 use untorn_spec::MethodFacts;
 
@@ -166,7 +166,37 @@ impl<'w, 'a> Weaver<'w, 'a> {
             return Ok(());
         }
         self.clone_call(index, op, &called)?;
+        self.thread_call(index, op, &called)?;
         self.library_call(index, op, &called)
+    }
+
+    /// Tells where a call stands that may start or join a thread: the platform's own code logs the rest.
+    fn thread_call(&mut self, index: usize, op: Op, called: &MemberRef<'_>) -> Result<()> {
+        let starts = called.name == "start" && called.descriptor == "()V";
+        let joins =
+            called.name == "join" && matches!(&*called.descriptor, "()V" | "(J)V" | "(JI)V");
+        let may_be_thread = called.class == "java/lang/Thread"
+            || self.subject.plan.watches(&called.class.replace('/', "."));
+        if op != Op::Invokevirtual || !(starts || joins) || !may_be_thread {
+            return Ok(());
+        }
+        let Some(site) = self.site(index, None) else {
+            return Ok(());
+        };
+        let context = self.context()?;
+        let at = self.entry("at", "I")?;
+        self.body
+            .before(index)
+            .push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, at);
+        self.body
+            .after_within(index)
+            .push_int(-1, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, at);
+        self.counts.add("sites: starts and joins of threads");
+        Ok(())
     }
 
     // ---- what insertions need -----------------------------------------------------------------

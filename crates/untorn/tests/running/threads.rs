@@ -1,7 +1,7 @@
 //! Regions around threads of their own, and threads without regions.
 
-use super::findings;
 use super::program::Program;
+use super::{findings, report};
 
 /// `parallel` starts a thread and awaits it; `torn` is divided by a thread that is there anyway.
 const THREADS: &str = r#"
@@ -21,7 +21,7 @@ public class Threads {
 
     void torn() {
         int seen = get();
-        Wait.until(2);
+        Wait.until(3);
         set(seen + 1);
     }
 
@@ -32,11 +32,14 @@ public class Threads {
             return;
         }
         Thread thread = new Thread(() -> {
-            Wait.reach(1);
+            shared.set(3);
+            Wait.step = 1;
+            Wait.reach(2);
             shared.set(7);
-            Wait.step = 2;
+            Wait.step = 3;
         }, "other");
         thread.start();
+        Wait.reach(1);
         shared.torn();
         thread.join();
     }
@@ -47,7 +50,13 @@ class Wait {
 
     static void reach(int wanted) {
         long end = System.nanoTime() + 20_000_000_000L;
-        while (step < wanted && System.nanoTime() < end) Thread.onSpinWait();
+        while (step < wanted && System.nanoTime() < end) {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException never) {
+                return;
+            }
+        }
     }
 
     static void until(int wanted) {
@@ -83,6 +92,11 @@ fn a_region_around_its_own_threads_is_listed_apart() {
         );
         let all = findings(&run);
         assert_eq!(all, ["parallel fork-join suspected"], "{analysis}");
+        let evidence = &report(&run)["findings"][0]["evidence"]["interleavings"][0];
+        let fork = (evidence["steps"].as_array().unwrap().iter())
+            .find(|step| step["op"] == "fork")
+            .unwrap();
+        assert_eq!(fork["place"]["line"], 11, "where the thread is started");
     }
 }
 

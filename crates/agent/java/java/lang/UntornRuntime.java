@@ -229,6 +229,12 @@ public final class UntornRuntime {
         if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
     }
 
+    /** Around calls that may start or join a thread: where they stand; -1 after them. */
+    @ForceInline
+    public static void at(int site, UntornThread c) {
+        c.callSite = site + 1;
+    }
+
     // ---- hooks in java.lang.Thread --------------------------------------------------------------------------------
 
     /** At the entry of the methods that start a thread. */

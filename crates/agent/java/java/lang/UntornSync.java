@@ -129,7 +129,7 @@ final class UntornSync {
             if (c.silent || UntornThread.of(child) != null) return;
             UntornThread born = UntornThread.attach(child, 0);
             if (born.silent) return;
-            c.log(UntornThread.FORK, born.id);
+            c.log(UntornThread.FORK, (long) c.callSite << UntornThread.THREAD_BITS | born.id);
             // The child has not started, so nobody else writes its context.
             born.firstEdge = c.here();
         } catch (Throwable noMemory) {
@@ -144,7 +144,8 @@ final class UntornSync {
         if (c.silent || ended.position() == 0 && ended.firstEdge == 0) return;
         c.room();
         c.edge((long) ended.id << UntornThread.POSITION_BITS | ended.position());
-        c.write((long) UntornThread.JOIN << UntornThread.OP_SHIFT | ended.id);
+        c.write((long) UntornThread.JOIN << UntornThread.OP_SHIFT
+                | (long) c.callSite << UntornThread.THREAD_BITS | ended.id);
     }
 
     static void exited(Thread thread) {

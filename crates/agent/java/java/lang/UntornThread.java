@@ -142,6 +142,8 @@ public final class UntornThread {
     private long nextObject, lastObject;
     /** The lock used last, most often used next. */
     UntornEntry recent;
+    /** One more than the site of a call that may start or join a thread; 0 for none. */
+    int callSite;
     /** The lock of an open {@code Object.wait}. */
     UntornEntry waitsOn;
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */

@@ -81,6 +81,8 @@ public final class UntornRuntime {
 
     public static void entering(Object lock) {}
 
+    public static void at(int site, UntornThread c) {}
+
     public static void acquired(Object lock, int site, UntornThread c) {
         event("acquired " + name(lock) + (Thread.holdsLock(lock) ? "" : " error: not held"));
     }
