@@ -2,8 +2,10 @@
 //!
 //! Each is a module that measures one part beside a plain yardstick in the same run, and prints the ratio: absolute numbers differ between machines, ratios hardly.
 
+mod agent;
 mod analyses;
 mod clock;
+mod program;
 mod trace;
 
 use std::process::ExitCode;
@@ -12,7 +14,12 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 2] = [("trace", trace::run), ("analyses", analyses::run)];
+const BENCHMARKS: [(&str, Benchmark); 4] = [
+    ("trace", trace::run),
+    ("analyses", analyses::run),
+    ("agent", agent::run),
+    ("program", program::run),
+];
 
 fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();

@@ -117,10 +117,12 @@ pub enum Filter {
     Initializers,
     /// Final fields.
     Final,
-    /// Volatile fields.
+    /// Volatile fields and atomic variables.
     Volatile,
     /// Fields that nothing writes once they are initialized.
     ReadOnly,
+    /// What concurrent collections hold; off unless switched on.
+    Concurrent,
     /// Fields of library classes for input and output.
     Io,
     /// Methods that use no lock on the fields in question.
@@ -333,6 +335,7 @@ fn switch(options: &mut Options, filter: Filter) -> &mut bool {
         Filter::Final => &mut options.final_fields,
         Filter::Volatile => &mut options.volatile_fields,
         Filter::ReadOnly => &mut options.read_only_fields,
+        Filter::Concurrent => &mut options.concurrent,
         Filter::Io => &mut options.io,
         Filter::Subordinate => &mut options.subordinate,
         Filter::Smallest => &mut options.smallest,
