@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{Declared, error, problem};
+use support::{Declared, error};
 
 #[test]
 fn list_and_element_with_ghost_lock() {
@@ -293,11 +293,21 @@ fn annotations_of_class_files_are_known_by_their_simple_names() {
 
 #[test]
 fn a_malformed_annotation_is_an_error_with_its_place() {
-    let with = |line: &str| {
-        let text = format!(
+    // Comments are nothing to the compiler, so one compiled class serves all of them.
+    let around = |line: &str| {
+        format!(
             "package p;\nclass A {{\n    final Object lock = new Object();\n    Object moving;\n    int x;\n{line}\n    void set() {{ x++; moving = this; }}\n}}\n"
-        );
-        problem("A.java", &text)
+        )
+    };
+    let mut fixture = Declared::compiled(
+        "A.java",
+        &around(
+            "int a; static int b; A c; void m() { { x++; } } int k() { int y = 0; return y; } void n() { a++; }",
+        ),
+    );
+    let mut with = |line: &str| {
+        fixture.text = around(line);
+        fixture.error_by("")
     };
     for (line, expected) in [
         (
@@ -317,7 +327,7 @@ fn a_malformed_annotation_is_an_error_with_its_place() {
             "A.java:6:26: this lock excludes nobody",
         ),
         (
-            "    static int a /*# guarded_by this */;",
+            "    static int b /*# guarded_by this */;",
             "A.java:6:33: there is no `this` here",
         ),
         (
@@ -345,11 +355,11 @@ fn a_malformed_annotation_is_an_error_with_its_place() {
             "A.java:6:16: of a block only `atomic` can be said",
         ),
         (
-            "    A /*# <this> */ a;",
+            "    A /*# <this> */ c;",
             "A.java:6:7: the type has 0 ghosts, and 1 are given",
         ),
         (
-            "    int m() { int /*# <this> */ y = 0; return y; }",
+            "    int k() { int /*# <this> */ y = 0; return y; }",
             "A.java:6:19: ghost arguments stand behind",
         ),
         (
@@ -414,5 +424,22 @@ fn what_is_inferred_reads_back() {
             "p.A.tear: cmpd",
             "p.A.x: guarded_by this.lock",
         ]
+    );
+}
+
+#[test]
+fn ghosts_of_methods_and_atomic_classes() {
+    let fixture = Declared::of("Cell.java");
+    let mut types = fixture.types();
+    types.expect("cell/Sums.twice", "z ? mover : error");
+    types.expect("cell/Owner.given", "this ? mover : atomic");
+    types.expect("cell/Owner.inferred", "this ? mover : atomic");
+    types.expect("cell/Owner.torn", "this ? mover : cmpd");
+    let outcome = types.outcome();
+    assert_eq!(outcome.found, ["Owner.torn"], "{:?}", outcome.messages);
+    assert!(
+        outcome.messages[0].starts_with("Owner.torn is declared `atomic` (Cell.java:21:1), but is"),
+        "{:?}",
+        outcome.messages
     );
 }

@@ -16,7 +16,7 @@ use untorn_types::report::{Error, Typed};
 pub struct Declared {
     program: Program,
     name: String,
-    text: String,
+    pub text: String,
     _folder: TempDir,
 }
 
@@ -49,11 +49,6 @@ pub fn error(fixture: &str) -> String {
         Err(error) => error.to_string(),
         Ok(_) => unreachable!("the annotations are fine"),
     }
-}
-
-/// The error that the annotations of a text are.
-pub fn problem(name: &str, text: &str) -> String {
-    Declared::compiled(name, text).error_by("")
 }
 
 impl Declared {
