@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use untorn_program::{ClassId, LoadPlan, MethodId, Program};
 use untorn_sources::SourceFile;
 use untorn_spec::Specification;
-use untorn_types::annotations::{Annotations, Item, NamedSource};
+use untorn_types::annotations::{Annotations, Item, NamedSource, Parameters};
 use untorn_types::front::Options;
 use untorn_types::ought::Ought;
 use untorn_types::report::{Error, Typed};
@@ -182,7 +182,7 @@ impl Types<'_> {
 
     /// What would be written, sorted.
     pub fn inferred(&mut self) -> Vec<String> {
-        let (inferred, unwritable) = self.typed.inferred();
+        let (inferred, unwritable) = self.typed.inferred(Parameters::Named);
         assert_eq!(unwritable, 0);
         let classes = self.program.classes();
         let mut lines: Vec<String> = (inferred.iter())
