@@ -7,6 +7,7 @@ mod analyses;
 mod clock;
 mod program;
 mod trace;
+mod types;
 
 use std::process::ExitCode;
 
@@ -14,11 +15,12 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 4] = [
+const BENCHMARKS: [(&str, Benchmark); 5] = [
     ("trace", trace::run),
     ("analyses", analyses::run),
     ("agent", agent::run),
     ("program", program::run),
+    ("types", types::run),
 ];
 
 fn main() -> ExitCode {
