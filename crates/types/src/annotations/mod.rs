@@ -96,7 +96,7 @@ impl Annotations {
             sources,
             ..Annotations::default()
         };
-        class_files::read(program, &mut all)?;
+        class_files::read(program, &mut all);
         source_files::read(program, &mut all)?;
         specification::read(program, spec, &mut all)?;
         Ok(all)
