@@ -11,7 +11,7 @@ use crate::algebra::Atomicity;
 use crate::analysis::{Analysis, Verdict, analyze};
 use crate::front::models::BadModel;
 use crate::front::{Front, Key, Options, Translation};
-use crate::guards::SolveError;
+use crate::guards::{SolveError, infer_guards};
 use crate::infer::Limits;
 use crate::input::{self, Guard, RegionId, Site};
 use crate::locks::Lock;
@@ -82,22 +82,21 @@ impl<'a> Typed<'a> {
     /// Translates and types a program, with assumptions of the user's.
     pub fn with(program: &'a Program, options: Options) -> Result<Typed<'a>, Error> {
         let front = Front::new(program, options)?;
+        // Ghosts that lead nowhere are no error: there are types without them.
+        let mut translation = front.translate(|translation| {
+            let Translation { algebra, input, .. } = translation;
+            let guarded = infer_guards(&mut algebra.locks, input).ok()?;
+            Some(guarded.proven())
+        });
         let typed = |translation: &mut Translation| {
             let Translation { algebra, input, .. } = translation;
             analyze(algebra, input, Limits::default())
         };
-        // Ghosts that lead nowhere are no error: there are types without them.
-        let with_ghosts = front.translate_with_ghosts(|translation| {
-            let analysis = typed(translation).ok()?;
-            let discipline = analysis.discipline.clone();
-            Some((analysis, discipline))
-        });
-        let (mut translation, analysis) = match with_ghosts {
-            Some(found) => found,
-            None => {
-                let mut translation = front.translate();
-                let analysis = typed(&mut translation)?;
-                (translation, analysis)
+        let analysis = match typed(&mut translation) {
+            Ok(analysis) => analysis,
+            Err(_) => {
+                translation = front.translate(|_| None);
+                typed(&mut translation)?
             }
         };
         let ids = translation
