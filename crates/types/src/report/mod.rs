@@ -164,7 +164,7 @@ impl<'a> Typed<'a> {
                 )
             });
             text.push_str(&format!(
-                "  {} has no guard: {}{place}\n",
+                "  {} has no guard for all its accesses: {}{place}\n",
                 lost.field, lost.why
             ));
         }
