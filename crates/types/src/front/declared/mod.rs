@@ -217,10 +217,12 @@ impl Translator<'_, '_> {
 
     fn instrs(&self, method: MethodId, line: u32, fits: impl Fn(&Op) -> bool) -> Vec<InstrId> {
         let body = self.world.body(method);
-        (body.into_iter().flat_map(|body| body.all_instrs()))
-            .filter(|(_, instr)| u32::from(instr.line) == line && fits(&instr.op))
-            .map(|(id, _)| id)
-            .collect()
+        (body
+            .into_iter()
+            .flat_map(untorn_program::ir::Body::all_instrs))
+        .filter(|(_, instr)| u32::from(instr.line) == line && fits(&instr.op))
+        .map(|(id, _)| id)
+        .collect()
     }
 
     fn counted(

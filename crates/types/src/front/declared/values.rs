@@ -238,7 +238,7 @@ impl Translator<'_, '_> {
             return Instance { class, args };
         };
         let object = classes.well_known.object;
-        let class = info.params.get(number).and_then(Type::class);
+        let class = info.params.get(number).and_then(|ty| ty.class());
         Instance {
             class: class.unwrap_or(object),
             args: self.param_args(shape.method, number),
