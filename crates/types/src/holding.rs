@@ -82,6 +82,12 @@ impl Holding {
         }
     }
 
+    /// Leaves out what is taken on some paths only: whoever held such a lock holds it still, and not to count it as held is the worse for all others.
+    fn keep_certain(&mut self) {
+        self.counts
+            .retain(|(_, count)| matches!(count, Count::Held(_)));
+    }
+
     fn unbind(&mut self, locks: &Locks, local: u32) {
         self.counts
             .retain(|&(lock, _)| locks.root_of(lock) != Root::Local(local));
@@ -241,6 +247,7 @@ pub fn holdings(
     let mut net = exits.unwrap_or_default();
     net.counts
         .retain(|&(lock, _)| !matches!(locks.root_of(lock), Root::Local(_)));
+    net.keep_certain();
     (states, NetLocks(net))
 }
 
@@ -353,6 +360,7 @@ pub fn program_holdings(
                 if component.len() > 1 || !known.is_balanced() {
                     net.0.join(&known.0);
                 }
+                net.0.keep_certain();
                 changed |= *known != net;
                 *known = net;
             }

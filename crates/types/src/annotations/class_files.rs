@@ -5,18 +5,17 @@ use untorn_classfile::read::{Annotation, ElementValue};
 use untorn_program::{ClassId, Program};
 
 use super::Annotations;
-use super::given::{AnnotationError, Given, Origin, Subject};
+use super::given::{Given, Origin, Subject};
 use super::words::{Assumed, GuardWord, Piece, Says};
 
 /// Where our own annotations live.
 const OWN: &str = "Luntorn/annotations/";
 
 /// Reads the annotations of all checked classes.
-pub fn read(program: &Program, all: &mut Annotations) -> Result<(), AnnotationError> {
+pub fn read(program: &Program, all: &mut Annotations) {
     for &class in program.inputs() {
         read_class(program, class, all);
     }
-    Ok(())
 }
 
 fn read_class(program: &Program, class: ClassId, all: &mut Annotations) {

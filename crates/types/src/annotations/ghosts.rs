@@ -75,7 +75,8 @@ impl Annotations {
                     }
                 }
                 (Subject::Method(method), Says::Ghosts { names, .. }) => {
-                    if declared.methods.insert(*method, names.clone()).is_some() {
+                    let known = declared.methods.insert(*method, names.clone());
+                    if known.is_some() {
                         return twice();
                     }
                 }

@@ -37,7 +37,7 @@ pub use given::{AnnotationError, Given, Origin, Place, Subject};
 pub use rests::{Assumption, resting};
 pub use scope::{Finals, GhostNames, Scope};
 pub use words::{Assumed, GuardWord, Says};
-pub use write::{Inferred, Written};
+pub use write::{Inferred, Parameters, Written};
 
 /// A source file and how the user knows it.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Annotations {
             sources,
             ..Annotations::default()
         };
-        class_files::read(program, &mut all)?;
+        class_files::read(program, &mut all);
         source_files::read(program, &mut all)?;
         specification::read(program, spec, &mut all)?;
         Ok(all)

@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         }
         for arguments in self.file().arguments() {
             let says = self.words(&arguments.mark)?;
-            self.arguments(arguments, says)?;
+            self.arguments(arguments, &says)?;
         }
         Ok(())
     }
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn arguments(&mut self, arguments: &Arguments, says: Says) -> Result<(), AnnotationError> {
+    fn arguments(&mut self, arguments: &Arguments, says: &Says) -> Result<(), AnnotationError> {
         use DeclarationKind as Kind;
         let mark = &arguments.mark;
         let file = self.file();
@@ -336,7 +336,7 @@ fn fit(classes: &Classes, method: MethodId, written: &[String]) -> Option<u32> {
     if added > 0 && !classes.is_constructor(method) {
         return None;
     }
-    let mut score = if added == 0 { 1 } else { 0 };
+    let mut score = u32::from(added == 0);
     for (written, known) in written.iter().zip(&types[added..]) {
         let (written, written_depth) = erased(written);
         let (known, known_depth) = erased(known);

@@ -8,7 +8,7 @@ use super::Item;
 use super::scope::Scope;
 use crate::algebra::Atomicity;
 use crate::input::Guard;
-use crate::notation::{parse_atomicity, parse_lock};
+use crate::notation::{parse_atomicity, parse_lock, print_atomicity};
 use crate::report::Typed;
 
 /// What a declaration would say.
@@ -41,6 +41,15 @@ impl Written {
     }
 }
 
+/// How types name parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameters {
+    /// By their names, for whoever reads them beside the source.
+    Named,
+    /// As `arg0`, `arg1`, …, which needs no source.
+    Numbered,
+}
+
 /// What was inferred of a method or field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inferred {
@@ -52,7 +61,7 @@ pub struct Inferred {
 
 impl Typed<'_> {
     /// Everything that was inferred of the checked classes and is not declared yet, and how much cannot be written.
-    pub fn inferred(&mut self) -> (Vec<Inferred>, usize) {
+    pub fn inferred(&mut self, parameters: Parameters) -> (Vec<Inferred>, usize) {
         let mut found = Vec::new();
         let mut unwritable = 0;
         for index in 0..self.translation.fields.len() {
@@ -82,7 +91,7 @@ impl Typed<'_> {
         methods.sort_unstable();
         methods.dedup();
         for method in methods {
-            match self.written_type(method) {
+            match self.written_type(method, parameters) {
                 Ok(Some(written)) => found.push(Inferred {
                     item: Item::Method(method),
                     written,
@@ -119,7 +128,11 @@ impl Typed<'_> {
         }))
     }
 
-    fn written_type(&mut self, method: MethodId) -> Result<Option<Written>, ()> {
+    fn written_type(
+        &mut self,
+        method: MethodId,
+        parameters: Parameters,
+    ) -> Result<Option<Written>, ()> {
         let classes = self.program.classes();
         let info = classes.method(method);
         let Some(id) = self.general(method) else {
@@ -135,7 +148,10 @@ impl Typed<'_> {
             return Ok(None);
         }
         let body = self.analysis.inferred.bodies[id.index()];
-        let text = self.print_in(method, body);
+        let text = match parameters {
+            Parameters::Named => self.print_in(method, body),
+            Parameters::Numbered => print_atomicity(&mut self.translation.algebra, body, &[]),
+        };
         if self.parse_again(method, &text) != Some(body) {
             return Err(());
         }

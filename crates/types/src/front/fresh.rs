@@ -4,6 +4,8 @@
 //! Guaranteed: an object counts as fresh only where no other thread can have a reference to it.
 //! May over-report: a value that flows into a phi counts as leaked.
 
+use std::cell::OnceCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::Type;
 use untorn_program::ir::{Body, Def, Op};
@@ -35,6 +37,7 @@ pub struct Shape<'a> {
     fresh: FxHashSet<ValueId>,
     /// For what is loaded from a field in which objects keep themselves, the object: they may be one.
     owners: FxHashMap<ValueId, ValueId>,
+    states: OnceCell<Vec<Option<Leaked>>>,
 }
 
 /// Which fresh values have leaked.
@@ -51,6 +54,7 @@ impl<'a> Shape<'a> {
             leaked_at: FxHashMap::default(),
             fresh: FxHashSet::default(),
             owners: FxHashMap::default(),
+            states: OnceCell::new(),
         };
         shape.name_faces(world, summaries);
         shape.find_leaks(world, summaries);
@@ -222,7 +226,11 @@ impl<'a> Shape<'a> {
     }
 
     /// The leaked values at the entry of every block.
-    pub fn states(&self) -> Vec<Option<Leaked>> {
+    pub fn states(&self) -> &[Option<Leaked>] {
+        self.states.get_or_init(|| self.find_states())
+    }
+
+    fn find_states(&self) -> Vec<Option<Leaked>> {
         let mut states: Vec<Option<Leaked>> = vec![None; self.body.blocks.len()];
         if let Some(entry) = states.first_mut() {
             *entry = Some(Leaked::default());

@@ -181,10 +181,34 @@ impl<'a> Front<'a> {
         })
     }
 
-    /// The input without ghosts.
-    pub fn translate(&self) -> Translation {
-        let off = (0..self.families.count).map(Family).collect();
-        self.write(&off, &UsedLocks::default()).0
+    /// The input, with ghosts where a discipline rests on them.
+    ///
+    /// `guards` finds the discipline of an input, or nothing if there is none.
+    pub fn translate(
+        &self,
+        mut guards: impl FnMut(&mut Translation) -> Option<Discipline>,
+    ) -> Translation {
+        let all: FxHashSet<Family> = (0..self.families.count).map(Family).collect();
+        let (plain, used) = self.write(&all, &UsedLocks::default());
+        let Some(off) = self.settled_families(FxHashSet::default(), &all, &used) else {
+            return plain;
+        };
+        let (mut translation, _) = self.write(&off, &used);
+        let Some(discipline) = guards(&mut translation) else {
+            return plain;
+        };
+        let unused = translation
+            .ghosts
+            .unused(&translation.algebra.locks, &discipline);
+        if unused.is_empty() {
+            return translation;
+        }
+        // Ghosts that nothing rests on would only make types harder to read.
+        let off: FxHashSet<Family> = off.union(&unused).copied().collect();
+        match self.settled_families(off, &all, &used) {
+            Some(off) => self.write(&off, &used).0,
+            None => plain,
+        }
     }
 
     /// The input with the ghosts that are declared.
@@ -201,38 +225,23 @@ impl<'a> Front<'a> {
         Ok(self.written(translator).0)
     }
 
-    /// The input with ghosts, if any family of classes can make use of one.
-    ///
-    /// `is_used` types the input and tells which families rest on nothing, until all that are left do.
-    pub fn translate_with_ghosts<R>(
+    /// The families to switch off so that the rest has ghosts that fit; nothing if no family is left.
+    fn settled_families(
         &self,
-        mut judge: impl FnMut(&mut Translation) -> Option<(R, Discipline)>,
-    ) -> Option<(Translation, R)> {
-        let mut off: FxHashSet<Family> = FxHashSet::default();
-        let all = (0..self.families.count).map(Family).collect();
-        let (_, used) = self.write(&all, &UsedLocks::default());
+        mut off: FxHashSet<Family>,
+        all: &FxHashSet<Family>,
+        used: &UsedLocks,
+    ) -> Option<FxHashSet<Family>> {
         while off.len() < all.len() {
-            let mut translator = self.translator(&off, &used);
+            let mut translator = self.translator(&off, used);
             let (slots, _) = translator.settle_ghosts();
             let ghosts = &translator.ghosts;
-            let lost: FxHashSet<Family> = ghosts
-                .lost
-                .union(&ghosts.hopeless(&slots))
-                .copied()
-                .collect();
-            if !lost.is_empty() {
-                off.extend(lost);
-                continue;
+            let hopeless = ghosts.hopeless(&slots);
+            let lost: FxHashSet<Family> = ghosts.lost.union(&hopeless).copied().collect();
+            if lost.is_empty() {
+                return Some(off);
             }
-            let (mut translation, _) = self.write(&off, &used);
-            let (result, discipline) = judge(&mut translation)?;
-            let unused = translation
-                .ghosts
-                .unused(&translation.algebra.locks, &discipline);
-            if unused.is_empty() {
-                return Some((translation, result));
-            }
-            off.extend(unused);
+            off.extend(lost);
         }
         None
     }

@@ -20,6 +20,15 @@ pub struct Broken {
     pub reason: Reason,
 }
 
+/// Which fields to explain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Those without a guard.
+    Failed,
+    /// Those with a guard for writes only.
+    Weak,
+}
+
 /// What stands against a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
@@ -36,13 +45,14 @@ pub enum Reason {
     Conflict,
 }
 
-/// Explains every failed field.
+/// Explains every failed field, or every field whose guard holds for its writes only.
 pub(super) fn find(
     locks: &mut Locks,
     problem: &Problem,
     discipline: &Discipline,
     holds: &[Vec<Lock>],
     failed: &[bool],
+    wanted: Wanted,
 ) -> Vec<Broken> {
     let mut accesses: Vec<Vec<&AccessUse>> = vec![Vec::new(); problem.fields.len()];
     for access in &problem.accesses {
@@ -64,10 +74,19 @@ pub(super) fn find(
         callers,
     };
     for (index, field) in problem.fields.iter().enumerate() {
-        if !failed[index] {
+        let weak = match discipline.guards.get(index) {
+            Some(&Guard::WriteGuardedBy(lock)) if field.fixed.is_none() => Some(lock),
+            _ => None,
+        };
+        let asked = match wanted {
+            Wanted::Failed => failed[index],
+            Wanted::Weak => weak.is_some() && !failed[index],
+        };
+        if !asked {
             continue;
         }
         let (candidates, writes_only) = match field.fixed {
+            None if weak.is_some() => (weak.into_iter().collect(), false),
             Some(Guard::GuardedBy(lock)) => (vec![lock], false),
             Some(Guard::WriteGuardedBy(lock)) => (vec![lock], true),
             Some(Guard::Final) => {

@@ -16,6 +16,7 @@ use rustc_hash::FxHashSet;
 use crate::input::{Discipline, FieldId, Guard, MethodId, Program};
 use crate::locks::{Lock, Locks};
 
+use broken::Wanted;
 pub use broken::{Broken, Reason};
 use encode::{Encoder, Strength};
 pub use maxsat::SolveError;
@@ -30,6 +31,8 @@ pub struct Guarded {
     pub holds: Vec<Vec<Lock>>,
     /// Fields with candidates that got no guard, or whose declared guard fails, and why.
     pub broken: Vec<Broken>,
+    /// Fields whose guard holds for writes only, and the read that breaks it.
+    pub weak: Vec<Broken>,
     /// Declared requirements that some caller does not meet.
     pub unmet: Vec<(MethodId, Lock)>,
     /// No discipline over the candidates guards more fields.
@@ -113,11 +116,13 @@ pub fn solve(locks: &mut Locks, problem: &Problem) -> Result<Guarded, SolveError
         })
         .collect();
     let discipline = Discipline { guards, slots };
-    let broken = broken::find(locks, problem, &discipline, &holds, &failed);
+    let mut explain = |wanted| broken::find(locks, problem, &discipline, &holds, &failed, wanted);
+    let (broken, weak) = (explain(Wanted::Failed), explain(Wanted::Weak));
     Ok(Guarded {
         discipline,
         holds,
         broken,
+        weak,
         unmet,
         optimal: granted.optimal,
         size: (granted.clauses, granted.components),

@@ -254,12 +254,9 @@ impl Typed<'_> {
             else {
                 continue;
             };
-            let broken = self
-                .analysis
-                .guarded
-                .broken
-                .iter()
-                .find(|b| b.field == field);
+            let guarded = &self.analysis.guarded;
+            let mut all = guarded.broken.iter().chain(&guarded.weak);
+            let broken = all.find(|broken| broken.field == field);
             if let Some(loss) = broken.map(|broken| self.loss(broken))
                 && !lost.contains(&loss)
             {

@@ -12,7 +12,7 @@ use crate::analysis::{Analysis, Verdict, analyze};
 use crate::annotations::{AnnotationError, Annotations, Entered, enter};
 use crate::front::models::BadModel;
 use crate::front::{Front, Key, Options, Translation};
-use crate::guards::SolveError;
+use crate::guards::{SolveError, infer_guards};
 use crate::infer::Limits;
 use crate::input::{self, Guard, RegionId, Site};
 use crate::locks::Lock;
@@ -112,25 +112,28 @@ impl<'a> Typed<'a> {
             Ok((analysis, entered))
         };
         let ghosts = annotations.ghosts()?;
-        let found = if ghosts.is_empty() {
+        let (mut translation, (analysis, entered)) = if ghosts.is_empty() {
             // Ghosts that lead nowhere are no error: there are types without them.
-            front.translate_with_ghosts(|translation| {
-                let found = typed(translation).ok()?;
-                let discipline = found.0.discipline.clone();
-                Some((found, discipline))
-            })
+            let mut translation = front.translate(|translation| {
+                let before = translation.input.clone();
+                let entered = enter(program, translation, &annotations);
+                let guarded = infer_guards(&mut translation.algebra.locks, &translation.input);
+                translation.input = before;
+                entered.ok()?;
+                Some(guarded.ok()?.proven())
+            });
+            match typed(&mut translation) {
+                Err(Error::Solver(_)) => {
+                    translation = front.translate(|_| None);
+                    let found = typed(&mut translation)?;
+                    (translation, found)
+                }
+                found => (translation, found?),
+            }
         } else {
             let mut translation = front.translate_declared(&ghosts, &annotations)?;
             let found = typed(&mut translation)?;
-            Some((translation, found))
-        };
-        let (mut translation, (analysis, entered)) = match found {
-            Some(found) => found,
-            None => {
-                let mut translation = front.translate();
-                let found = typed(&mut translation)?;
-                (translation, found)
-            }
+            (translation, found)
         };
         let ids = translation
             .methods
@@ -215,7 +218,7 @@ impl<'a> Typed<'a> {
                 )
             });
             text.push_str(&format!(
-                "  {} has no guard: {}{place}\n",
+                "  {} has no guard for all its accesses: {}{place}\n",
                 lost.field, lost.why
             ));
         }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{Declared, error, problem};
+use support::{Declared, error};
 
 #[test]
 fn list_and_element_with_ghost_lock() {
@@ -251,7 +251,7 @@ fn annotations_of_class_files_are_known_by_their_simple_names() {
     let outcome = types.outcome();
     assert!(
         outcome.messages.iter().any(|message| message.starts_with(
-            "annotated.Cache.hits is declared guarded_by this (annotated.Cache.hits @GuardedBy), but this is not held here (annotated.Cache.torn line 42)."
+            "annotated.Cache.hits is declared guarded_by this (annotated.Cache.hits @GuardedBy), but this is not held here (annotated.Cache.torn line 43)."
         )),
         "{:?}",
         outcome.messages
@@ -293,11 +293,21 @@ fn annotations_of_class_files_are_known_by_their_simple_names() {
 
 #[test]
 fn a_malformed_annotation_is_an_error_with_its_place() {
-    let with = |line: &str| {
-        let text = format!(
+    // Comments are nothing to the compiler, so one compiled class serves all of them.
+    let around = |line: &str| {
+        format!(
             "package p;\nclass A {{\n    final Object lock = new Object();\n    Object moving;\n    int x;\n{line}\n    void set() {{ x++; moving = this; }}\n}}\n"
-        );
-        problem("A.java", &text)
+        )
+    };
+    let mut fixture = Declared::compiled(
+        "A.java",
+        &around(
+            "int a; static int b; A c; void m() { { x++; } } int k() { int y = 0; return y; } void n() { a++; }",
+        ),
+    );
+    let mut with = |line: &str| {
+        fixture.text = around(line);
+        fixture.error_by("")
     };
     for (line, expected) in [
         (
@@ -310,14 +320,14 @@ fn a_malformed_annotation_is_an_error_with_its_place() {
         ),
         (
             "    int a /*# guarded_by */;",
-            "A.java:6:24: expected a lock",
+            "A.java:6:25: expected a lock",
         ),
         (
             "    int a /*# guarded_by always_held */;",
             "A.java:6:26: this lock excludes nobody",
         ),
         (
-            "    static int a /*# guarded_by this */;",
+            "    static int b /*# guarded_by this */;",
             "A.java:6:33: there is no `this` here",
         ),
         (
@@ -345,15 +355,15 @@ fn a_malformed_annotation_is_an_error_with_its_place() {
             "A.java:6:16: of a block only `atomic` can be said",
         ),
         (
-            "    A /*# <this> */ a;",
+            "    A /*# <this> */ c;",
             "A.java:6:7: the type has 0 ghosts, and 1 are given",
         ),
         (
-            "    int m() { int /*# <this> */ y = 0; return y; }",
+            "    int k() { int /*# <this> */ y = 0; return y; }",
             "A.java:6:19: ghost arguments stand behind",
         ),
         (
-            "    int a /*# guarded_by this */; /*# guarded_by lock */",
+            "    int a /*# guarded_by this */; /*# guarded_by lock */\n    void n() { a++; }",
             "A.java:6:35: this contradicts guarded_by this at A.java:6:11",
         ),
     ] {
@@ -382,9 +392,10 @@ of = \"p.A.racy\"
     let mut types = fixture.types_by(spec);
     types.expect("p/A.tear", "mover");
     let outcome = types.outcome();
-    assert_eq!(outcome.found, ["A.x"], "{:?}", outcome.messages);
+    // Without its guard the method that keeps it is no longer one step.
+    assert_eq!(outcome.found, ["A.add", "A.x"], "{:?}", outcome.messages);
     assert!(
-        outcome.messages[0].starts_with("p.A.x is declared guarded_by this (specification, guard 1 (p.A.x)), but this is not held here (p.A.peek line 7)"),
+        outcome.messages[1].starts_with("p.A.x is declared guarded_by this (specification, guard 1 (p.A.x)), but this is not held here (p.A.peek line 7)"),
         "{:?}",
         outcome.messages
     );
@@ -406,12 +417,29 @@ fn what_is_inferred_reads_back() {
     assert_eq!(
         written,
         [
-            "p.A.<init>: const",
-            "p.A.add: other ? (this.lock ? mover : atomic) : (this.lock ? atomic : cmpd)",
+            "p.A.<init>: mover",
+            "p.A.add: this.lock ? (other ? mover : atomic) : (other ? atomic : cmpd)",
             "p.A.help: this.lock ? mover : error",
             "p.A.racy: no_guard",
             "p.A.tear: cmpd",
             "p.A.x: guarded_by this.lock",
         ]
+    );
+}
+
+#[test]
+fn ghosts_of_methods_and_atomic_classes() {
+    let fixture = Declared::of("Cell.java");
+    let mut types = fixture.types();
+    types.expect("cell/Sums.twice", "z ? mover : error");
+    types.expect("cell/Owner.given", "this ? mover : atomic");
+    types.expect("cell/Owner.inferred", "this ? mover : atomic");
+    types.expect("cell/Owner.torn", "this ? mover : cmpd");
+    let outcome = types.outcome();
+    assert_eq!(outcome.found, ["Owner.torn"], "{:?}", outcome.messages);
+    assert!(
+        outcome.messages[0].starts_with("Owner.torn is declared `atomic` (Cell.java:21:1), but is"),
+        "{:?}",
+        outcome.messages
     );
 }

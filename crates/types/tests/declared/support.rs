@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use untorn_program::{ClassId, LoadPlan, MethodId, Program};
 use untorn_sources::SourceFile;
 use untorn_spec::Specification;
-use untorn_types::annotations::{Annotations, Item, NamedSource};
+use untorn_types::annotations::{Annotations, Item, NamedSource, Parameters};
 use untorn_types::front::Options;
 use untorn_types::ought::Ought;
 use untorn_types::report::{Error, Typed};
@@ -16,7 +16,7 @@ use untorn_types::report::{Error, Typed};
 pub struct Declared {
     program: Program,
     name: String,
-    text: String,
+    pub text: String,
     _folder: TempDir,
 }
 
@@ -49,11 +49,6 @@ pub fn error(fixture: &str) -> String {
         Err(error) => error.to_string(),
         Ok(_) => unreachable!("the annotations are fine"),
     }
-}
-
-/// The error that the annotations of a text are.
-pub fn problem(name: &str, text: &str) -> String {
-    Declared::compiled(name, text).error_by("")
 }
 
 impl Declared {
@@ -187,7 +182,7 @@ impl Types<'_> {
 
     /// What would be written, sorted.
     pub fn inferred(&mut self) -> Vec<String> {
-        let (inferred, unwritable) = self.typed.inferred();
+        let (inferred, unwritable) = self.typed.inferred(Parameters::Named);
         assert_eq!(unwritable, 0);
         let classes = self.program.classes();
         let mut lines: Vec<String> = (inferred.iter())

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use untorn_program::{LoadPlan, Program};
 use untorn_sources::{Declaration, Edits, Form, SourceFile};
 use untorn_spec::{Atomicity, Guard, Pattern, Specification};
-use untorn_types::annotations::{Annotations, Inferred, Item, Written};
+use untorn_types::annotations::{Annotations, Inferred, Item, Parameters, Written};
 use untorn_types::front::Options;
 use untorn_types::report::Typed;
 
@@ -99,17 +99,23 @@ pub fn run(args: &InferArgs) -> Result<ExitCode, Failure> {
     for left_out in typed.notes() {
         note(left_out);
     }
-    let (inferred, unwritable) = typed.inferred();
+    let (inferred, unwritable) = typed.inferred(Parameters::Named);
+    // Class files and specifications are read without sources.
+    let (numbered, _) = typed.inferred(Parameters::Numbered);
     if unwritable > 0 {
         note(&format!(
             "{unwritable} types or guards speak of locks that cannot be named where they would stand; they are not written"
         ));
     }
     if let Some(folder) = &args.annotate {
-        annotate(&typed, &inferred, args, folder)?;
+        let written = match args.style {
+            Style::Comments => &inferred,
+            Style::Annotations => &numbered,
+        };
+        annotate(&typed, written, args, folder)?;
     }
     if let Some(file) = &args.spec {
-        write_spec(&program, &inferred, file)?;
+        write_spec(&program, &numbered, file)?;
     }
     if args.annotate.is_none() && args.spec.is_none() {
         print(&listed(&program, &inferred))?;

@@ -3,6 +3,7 @@
 //! What is declared on both sides is compared here, and a difference is an error at its line; what the solver has to choose becomes a constraint.
 
 use rustc_hash::FxHashMap;
+use untorn_program::classes::Type;
 use untorn_program::ir::Op;
 use untorn_program::{ClassId, InstrId, MethodId, ValueId};
 
@@ -10,7 +11,17 @@ use super::super::Translator;
 use super::super::fresh::{Shape, library_keeps};
 use crate::annotations::{AnnotationError, Place};
 use crate::input::{Actuals, Allocation, Arg, Flow};
-use crate::locks::{Locks, Root};
+use crate::locks::{Lock, Locks, Root};
+
+/// A lock expression in another scope.
+enum Image {
+    /// That depends on a choice.
+    Open,
+    /// This one.
+    Lock(Lock),
+    /// None that has a name there.
+    Nameless,
+}
 
 impl Translator<'_, '_> {
     /// Adds the flows of all bodies.
@@ -37,16 +48,12 @@ impl Translator<'_, '_> {
         }
         let count = self.world.table().method(method).params.len();
         for number in 0..count {
-            if !self
-                .declared
-                .declared_types
-                .contains(&(method, Some(number)))
-            {
+            if !self.declared.known_types.contains(&(method, Some(number))) {
                 let args = self.param_args(method, number);
                 self.agree(method, 0, &args, &Actuals::default(), &[])?;
             }
         }
-        if !self.declared.declared_types.contains(&(method, None)) {
+        if !self.declared.known_types.contains(&(method, None)) {
             let args = self.result_args(method);
             self.agree(method, 0, &args, &Actuals::default(), &[])?;
         }
@@ -74,14 +81,14 @@ impl Translator<'_, '_> {
                         _ => Vec::new(),
                     };
                     let args = self.field_args(*field);
-                    self.into_type(shape, line, *value, ty, &args, &Actuals(actuals))?;
+                    self.flow_to_type(shape, line, *value, ty, &args, &Actuals(actuals))?;
                 }
                 Op::Return { value: Some(value) } => {
                     let ty = self.world.table().method(method).returns;
-                    let ty = ty.and_then(|ty| ty.class());
+                    let ty = ty.and_then(Type::class);
                     let args = self.result_args(method);
                     let actuals = self.identity(method);
-                    self.into_type(shape, line, *value, ty, &args, &actuals)?;
+                    self.flow_to_type(shape, line, *value, ty, &args, &actuals)?;
                 }
                 Op::ArrayStore { value, .. } | Op::Throw { value } => {
                     self.leak(shape, line, *value)?;
@@ -109,7 +116,7 @@ impl Translator<'_, '_> {
         for (position, &arg) in args.iter().enumerate() {
             let keeps = callees.unknown
                 || (callees.library.iter())
-                    .any(|&callee| library_keeps(&self.world, callee, position));
+                    .any(|&callee| library_keeps(self.world, callee, position));
             // Calls of a declared method know what its parameters are.
             if keeps && position > 0 {
                 self.leak(shape, line, arg)?;
@@ -135,13 +142,13 @@ impl Translator<'_, '_> {
                     continue;
                 };
                 let formal = self.param_args(callee, number);
-                self.into_type(shape, line, arg, ty, &formal, &actuals)?;
+                self.flow_to_type(shape, line, arg, ty, &formal, &actuals)?;
             }
             if let Some(result) = shape.body.instr(at).result {
                 let ty = self.world.table().method(callee).returns;
-                let ty = ty.and_then(|ty| ty.class());
+                let ty = ty.and_then(Type::class);
                 let formal = self.result_args(callee);
-                self.into_type(shape, line, result, ty, &formal, &actuals)?;
+                self.flow_to_type(shape, line, result, ty, &formal, &actuals)?;
             }
         }
         Ok(())
@@ -164,7 +171,7 @@ impl Translator<'_, '_> {
                 continue;
             }
             let lock =
-                super::super::names::name(&self.world, &self.facts, &mut self.locks, shape, arg);
+                super::super::names::name(self.world, self.facts, &mut self.locks, shape, arg);
             let root = match position.checked_sub(receiver) {
                 Some(index) => Root::Param(index as u16),
                 None => Root::This,
@@ -221,7 +228,7 @@ impl Translator<'_, '_> {
     }
 
     /// A value flows into a type whose arguments are in terms of another scope.
-    fn into_type(
+    fn flow_to_type(
         &mut self,
         shape: &Shape<'_>,
         line: u16,
@@ -304,7 +311,7 @@ impl Translator<'_, '_> {
         let target = self.instance(shape, to);
         let actuals = self.identity(shape.method);
         let class = Some(target.class);
-        self.into_type(shape, line, from, class, &target.args, &actuals)
+        self.flow_to_type(shape, line, from, class, &target.args, &actuals)
     }
 
     /// `θ(formal) = args` for each; nothing on the right means `none`.
@@ -332,19 +339,20 @@ impl Translator<'_, '_> {
                 continue;
             };
             let image = match from {
-                Arg::Lock(lock) => self.known_image(lock, &actuals),
-                _ => None,
+                Arg::Lock(lock) => self.image(lock, &actuals),
+                _ => Image::Open,
             };
             match (image, to) {
-                (Some(image), Arg::Lock(to)) => {
-                    if image != Some(to) {
-                        let wanted = image.unwrap_or(Locks::NONE);
+                (Image::Lock(wanted), Arg::Lock(to)) => {
+                    if wanted != to {
                         return Err(self.mismatch(method, line, to, wanted));
                     }
                 }
-                (Some(image), Arg::Slot(slot)) => {
+                (Image::Nameless, Arg::Lock(to)) => {
+                    return Err(self.mismatch(method, line, to, Locks::NONE));
+                }
+                (Image::Lock(image), Arg::Slot(slot)) => {
                     // The solver must be able to choose what is declared.
-                    let image = image.unwrap_or(Locks::NONE);
                     let candidates = &mut self.declared.slots[slot.index()].candidates;
                     if !candidates.contains(&image) {
                         candidates.push(image);
@@ -357,27 +365,17 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// The lock in the other scope, unless that depends on a choice.
-    fn known_image(
-        &mut self,
-        lock: crate::locks::Lock,
-        actuals: &Actuals,
-    ) -> Option<Option<crate::locks::Lock>> {
+    fn image(&mut self, lock: Lock, actuals: &Actuals) -> Image {
         let root = self.locks.root_of(lock);
         let actual = actuals.0.iter().find(|(known, _)| *known == root);
         if matches!(actual, Some((_, Arg::Slot(_)))) {
-            return None;
+            return Image::Open;
         }
-        Some(actuals.substitution(&[]).apply(&mut self.locks, lock))
+        let image = actuals.substitution(&[]).apply(&mut self.locks, lock);
+        image.map_or(Image::Nameless, Image::Lock)
     }
 
-    fn mismatch(
-        &self,
-        method: MethodId,
-        line: u16,
-        found: crate::locks::Lock,
-        wanted: crate::locks::Lock,
-    ) -> AnnotationError {
+    fn mismatch(&self, method: MethodId, line: u16, found: Lock, wanted: Lock) -> AnnotationError {
         let classes = self.world.table();
         let name = classes.describe_method(method).replace('/', ".");
         let (found, wanted) = (

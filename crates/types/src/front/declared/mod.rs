@@ -11,6 +11,7 @@ mod flows;
 mod values;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use untorn_program::classes::Type;
 use untorn_program::ir::Op;
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ValueId};
 
@@ -37,7 +38,7 @@ pub(crate) struct Declared {
     calls: FxHashMap<(MethodId, InstrId), Vec<Arg>>,
     values: FxHashMap<(MethodId, ValueId), Vec<Arg>>,
     /// Methods whose parameters and results strangers provide, or take, unless they are declared.
-    declared_types: FxHashSet<(MethodId, Option<usize>)>,
+    known_types: FxHashSet<(MethodId, Option<usize>)>,
     pub slots: Vec<Slot>,
     pub flows: Vec<Flow>,
     pub allocations: Vec<Allocation>,
@@ -156,14 +157,14 @@ impl Translator<'_, '_> {
                 let locks = self.counted(given, ty.class(), locks)?;
                 let number = *number as usize;
                 self.declared.params.insert((*method, number), locks);
-                self.declared.declared_types.insert((*method, Some(number)));
+                self.declared.known_types.insert((*method, Some(number)));
             }
             Subject::ResultType(method) => {
                 let ty = classes.method(*method).returns;
                 let locks = self.method_locks(given, *method, parameter_names)?;
-                let locks = self.counted(given, ty.and_then(|ty| ty.class()), locks)?;
+                let locks = self.counted(given, ty.and_then(Type::class), locks)?;
                 self.declared.results.insert(*method, locks);
-                self.declared.declared_types.insert((*method, None));
+                self.declared.known_types.insert((*method, None));
             }
             Subject::Supertype(class, name) => {
                 let info = classes.class(*class);
@@ -216,10 +217,12 @@ impl Translator<'_, '_> {
 
     fn instrs(&self, method: MethodId, line: u32, fits: impl Fn(&Op) -> bool) -> Vec<InstrId> {
         let body = self.world.body(method);
-        (body.into_iter().flat_map(|body| body.all_instrs()))
-            .filter(|(_, instr)| u32::from(instr.line) == line && fits(&instr.op))
-            .map(|(id, _)| id)
-            .collect()
+        (body
+            .into_iter()
+            .flat_map(untorn_program::ir::Body::all_instrs))
+        .filter(|(_, instr)| u32::from(instr.line) == line && fits(&instr.op))
+        .map(|(id, _)| id)
+        .collect()
     }
 
     fn counted(
@@ -287,7 +290,7 @@ impl Translator<'_, '_> {
     fn finals(&self) -> Finals {
         let classes = self.world.table();
         let fields = (classes.class_ids()).flat_map(|class| &classes.class(class).fields);
-        Finals::new(fields.map(|&field| (field, self.facts.is_final(&self.world, field))))
+        Finals::new(fields.map(|&field| (field, self.facts.is_final(self.world, field))))
     }
 
     /// The ghosts that the types of a method may mention.
@@ -342,29 +345,23 @@ impl Translator<'_, '_> {
         }
         let classes = self.world.table();
         let info = classes.class(class);
-        let direct: Vec<ClassId> = (info.superclass.iter().chain(&info.interfaces).copied())
-            .filter(|&direct| classes.is_subtype(direct, above))
-            .collect();
-        for next in direct {
-            let given = self.declared.supers.get(&(class, next)).cloned();
-            let given = given
-                .map(|locks| locks.into_iter().map(Arg::Lock).collect())
-                .unwrap_or_else(|| none(self.declared.of_class(next).len()));
-            let args = self.supertype_args(next, above);
-            let mut actuals = vec![(Root::This, Arg::Lock(Locks::THIS))];
-            let ghosts: Vec<_> = self
-                .declared
-                .of_class(next)
-                .iter()
-                .map(|(_, g)| *g)
-                .collect();
-            actuals.extend(ghosts.into_iter().map(Root::Ghost).zip(given));
-            let actuals = Actuals(actuals);
-            return (args.into_iter())
-                .map(|arg| self.substituted(arg, &actuals, &[]))
-                .collect();
-        }
-        none(count)
+        let next = (info.superclass.iter().chain(&info.interfaces).copied())
+            .find(|&direct| classes.is_subtype(direct, above));
+        let Some(next) = next else {
+            return none(count);
+        };
+        let given = match self.declared.supers.get(&(class, next)) {
+            Some(locks) => locks.iter().map(|&lock| Arg::Lock(lock)).collect(),
+            None => none(self.declared.of_class(next).len()),
+        };
+        let args = self.supertype_args(next, above);
+        let ghosts = self.declared.of_class(next).iter();
+        let ghosts = ghosts.map(|(_, ghost)| Root::Ghost(*ghost));
+        let this = std::iter::once((Root::This, Arg::Lock(Locks::THIS)));
+        let actuals = Actuals(this.chain(ghosts.zip(given)).collect());
+        (args.into_iter())
+            .map(|arg| self.substituted(arg, &actuals, &[]))
+            .collect()
     }
 
     /// An argument of another scope in this one; a new slot if it depends on one.
@@ -383,7 +380,7 @@ impl Translator<'_, '_> {
             _ => match actuals.substitution(&[]).apply(&mut self.locks, lock) {
                 Some(lock) => Arg::Lock(lock),
                 // A lock without a name here.
-                None => Arg::Lock(Locks::NONE),
+                None => Arg::Unknown,
             },
         }
     }

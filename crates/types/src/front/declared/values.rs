@@ -19,7 +19,7 @@ pub(super) struct Instance {
 
 impl Translator<'_, '_> {
     fn named(&mut self, shape: &Shape<'_>, value: ValueId) -> Lock {
-        name(&self.world, &self.facts, &mut self.locks, shape, value)
+        name(self.world, self.facts, &mut self.locks, shape, value)
     }
 
     /// Actuals for `this` and the ghosts of a class, if a value is an instance of it.
@@ -298,7 +298,7 @@ impl Translator<'_, '_> {
             .params
             .get(number)
             .copied();
-        let Some(class) = ty.and_then(|ty| ty.class()) else {
+        let Some(class) = ty.and_then(Type::class) else {
             return Vec::new();
         };
         let candidates = self.locks_in_scope(method);
@@ -313,7 +313,7 @@ impl Translator<'_, '_> {
             return args.clone();
         }
         let ty = self.world.table().method(method).returns;
-        let Some(class) = ty.and_then(|ty| ty.class()) else {
+        let Some(class) = ty.and_then(Type::class) else {
             return Vec::new();
         };
         let candidates = self.locks_in_scope(method);

@@ -105,7 +105,7 @@ impl<'s, 'a> Scan<'s, 'a> {
             return Arg::Lock(Locks::NONE);
         };
         let arg = if Some(value) == self.shape.body.receiver() {
-            let ghost = self.ghosts.ghosts[&family];
+            let ghost = self.ghosts.by_family[&family];
             Arg::Lock(self.locks.root(Root::Ghost(ghost)))
         } else if let Some(index) = self.declared_param(value, family) {
             let method = self.shape.method;

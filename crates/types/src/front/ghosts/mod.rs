@@ -109,7 +109,7 @@ impl Families {
 #[derive(Debug, Default)]
 pub struct Ghosts {
     of: FxHashMap<ClassId, Family>,
-    ghosts: FxHashMap<Family, Ghost>,
+    by_family: FxHashMap<Family, Ghost>,
     fields: FxHashMap<FieldId, SlotId>,
     params: FxHashMap<(MethodId, usize), (SlotId, Ghost)>,
     results: FxHashMap<MethodId, SlotId>,
@@ -151,7 +151,7 @@ impl Ghosts {
             let family = Family(number);
             if !off.contains(&family) {
                 let ghost = locks.ghost("owner");
-                ghosts.ghosts.insert(family, ghost);
+                ghosts.by_family.insert(family, ghost);
             }
         }
         for &method in &world.methods {
@@ -186,7 +186,7 @@ impl Ghosts {
 
     /// The ghost of the objects of a class.
     pub fn ghost_of(&self, class: ClassId) -> Option<Ghost> {
-        self.ghosts.get(self.of.get(&class)?).copied()
+        self.by_family.get(self.of.get(&class)?).copied()
     }
 
     /// The ghosts of a method's parameters.
@@ -211,7 +211,7 @@ impl Ghosts {
     pub fn input_classes(&self, families: &Families) -> Vec<input::Class> {
         let mut classes = vec![input::Class::default()];
         for number in 0..families.count {
-            let ghost = self.ghosts.get(&Family(number)).copied();
+            let ghost = self.by_family.get(&Family(number)).copied();
             classes.push(input::Class {
                 ghosts: ghost.into_iter().collect(),
                 protecting: ghost,
@@ -275,7 +275,7 @@ impl Ghosts {
         self.allocations
             .iter()
             .filter_map(|&(family, slot)| {
-                let ghost = *self.ghosts.get(&family)?;
+                let ghost = *self.by_family.get(&family)?;
                 let actuals = input::Actuals(vec![(Root::Ghost(ghost), Arg::Slot(slot))]);
                 Some(Allocation {
                     classes: vec![(Ghosts::input_class(Some(family)), actuals)],
@@ -310,14 +310,14 @@ impl Ghosts {
             if let Guard::GuardedBy(lock) | Guard::WriteGuardedBy(lock) = *guard
                 && let Root::Ghost(ghost) = locks.root_of(lock)
             {
-                unused.retain(|family| self.ghosts.get(family) != Some(&ghost));
+                unused.retain(|family| self.by_family.get(family) != Some(&ghost));
             }
         }
         unused
     }
 
     fn without(&self, used: impl Fn(usize) -> bool) -> FxHashSet<Family> {
-        let mut rest: FxHashSet<Family> = self.ghosts.keys().copied().collect();
+        let mut rest: FxHashSet<Family> = self.by_family.keys().copied().collect();
         for (index, open) in self.open.iter().enumerate() {
             if used(index) {
                 rest.remove(&open.family);

@@ -3,17 +3,17 @@
 //! Candidates of values grow along the flows; then those are taken away that no other side of a flow can have.
 //! What is left is small, and mostly `none` alone, so that the solver gets little to do.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashSet;
 
 use super::{Family, Ghosts, Origin};
-use crate::input::{Actuals, Arg, Flow, Slot};
+use crate::input::{Actuals, Arg, Flow, Slot, SlotId};
 use crate::locks::{Lock, Locks};
 use crate::substitution::Substitution;
 
 /// The most candidates of one slot.
 const MOST: usize = 10;
-/// How far candidates of values travel.
-const ROUNDS: usize = 8;
 
 /// Slots with their candidates, and the flows between those that have a choice.
 pub fn settle(
@@ -33,8 +33,11 @@ pub fn settle(
         own.truncate(MOST);
         own.push(Locks::NONE);
     }
-    grow(ghosts, locks, &mut allowed);
-    prune(ghosts, locks, &mut allowed);
+    let uses = Uses::of(ghosts);
+    let mut lost: FxHashSet<Family> = ghosts.lost.clone();
+    grow(ghosts, locks, &uses, &mut allowed);
+    prune(ghosts, locks, &uses, &mut allowed, &mut lost);
+    ghosts.lost.extend(lost);
     let slots = allowed
         .iter()
         .zip(&ghosts.open)
@@ -43,15 +46,10 @@ pub fn settle(
             protecting: ghosts.protected.contains(&open.family),
         })
         .collect();
-    let settled = |arg: Arg| match arg {
-        Arg::Slot(slot) => allowed[slot.index()] == [Locks::NONE],
-        Arg::Lock(lock) => lock == Locks::NONE,
-        Arg::Unknown => false,
-    };
     let flows = ghosts
         .flows
         .iter()
-        .filter(|flow| !(settled(flow.from) && settled(flow.to)))
+        .filter(|flow| !(only_none(&allowed, flow.from) && only_none(&allowed, flow.to)))
         .cloned()
         .collect();
     (slots, flows)
@@ -82,78 +80,138 @@ fn images(locks: &mut Locks, allowed: &[Vec<Lock>], lock: Lock, actuals: &Actual
         .collect()
 }
 
-fn grow(ghosts: &Ghosts, locks: &mut Locks, allowed: &mut [Vec<Lock>]) {
-    for _ in 0..ROUNDS {
-        let mut changed = false;
-        for flow in &ghosts.flows {
-            let Arg::Slot(to) = flow.to else { continue };
-            let free = matches!(
-                ghosts.open[to.index()].origin,
-                Origin::Value | Origin::New(_)
-            );
-            if !free || allowed[to.index()].len() > MOST {
-                continue;
-            }
-            for from in choices(allowed, flow.from) {
-                for image in images(locks, allowed, from, &flow.actuals) {
-                    let own = &mut allowed[to.index()];
-                    if !own.contains(&image) {
-                        own.push(image);
-                        changed = true;
-                    }
+/// Which flows to look at again when a slot changes.
+struct Uses(Vec<Vec<u32>>);
+
+impl Uses {
+    fn of(ghosts: &Ghosts) -> Uses {
+        let mut uses = vec![Vec::new(); ghosts.open.len()];
+        for (index, flow) in ghosts.flows.iter().enumerate() {
+            let actuals = flow.actuals.0.iter().map(|&(_, arg)| arg);
+            for arg in actuals.chain([flow.from, flow.to]) {
+                if let Arg::Slot(slot) = arg {
+                    uses[slot.index()].push(index as u32);
                 }
             }
         }
-        if !changed {
-            return;
+        Uses(uses)
+    }
+}
+
+/// Flows still to be looked at, each once.
+struct Work {
+    queue: VecDeque<u32>,
+    queued: Vec<bool>,
+}
+
+impl Work {
+    fn all(flows: usize) -> Work {
+        Work {
+            queue: (0..flows as u32).collect(),
+            queued: vec![true; flows],
+        }
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        let index = self.queue.pop_front()? as usize;
+        self.queued[index] = false;
+        Some(index)
+    }
+
+    fn changed(&mut self, uses: &Uses, slot: SlotId) {
+        for &flow in &uses.0[slot.index()] {
+            if !std::mem::replace(&mut self.queued[flow as usize], true) {
+                self.queue.push_back(flow);
+            }
         }
     }
 }
 
-fn prune(ghosts: &mut Ghosts, locks: &mut Locks, allowed: &mut [Vec<Lock>]) {
-    let mut lost: FxHashSet<Family> = FxHashSet::default();
-    loop {
-        let mut changed = false;
-        for flow in &ghosts.flows {
-            let from: Vec<(Lock, Vec<Lock>)> = choices(allowed, flow.from)
-                .into_iter()
-                .map(|lock| (lock, images(locks, allowed, lock, &flow.actuals)))
-                .collect();
-            let to = choices(allowed, flow.to);
-            let fits = |own: &[Lock]| own.iter().any(|image| to.contains(image));
-            if let Arg::Slot(slot) = flow.from {
-                let kept = from.iter().filter(|(_, own)| fits(own)).map(|(l, _)| *l);
-                changed |= keep(&mut allowed[slot.index()], kept.collect());
-                if allowed[slot.index()].is_empty() {
-                    lost.insert(ghosts.open[slot.index()].family);
+fn grow(ghosts: &Ghosts, locks: &mut Locks, uses: &Uses, allowed: &mut [Vec<Lock>]) {
+    let mut work = Work::all(ghosts.flows.len());
+    while let Some(index) = work.next() {
+        let flow = &ghosts.flows[index];
+        let Arg::Slot(to) = flow.to else { continue };
+        let free = matches!(
+            ghosts.open[to.index()].origin,
+            Origin::Value | Origin::New(_)
+        );
+        if !free || only_none(allowed, flow.from) {
+            continue;
+        }
+        let before = allowed[to.index()].len();
+        for from in choices(allowed, flow.from) {
+            for image in images(locks, allowed, from, &flow.actuals) {
+                let own = &mut allowed[to.index()];
+                if own.len() <= MOST && !own.contains(&image) {
+                    own.push(image);
                 }
-            }
-            if let Arg::Slot(slot) = flow.to {
-                let kept = to
-                    .iter()
-                    .copied()
-                    .filter(|lock| from.iter().any(|(_, own)| own.contains(lock)));
-                changed |= keep(&mut allowed[slot.index()], kept.collect());
-                if allowed[slot.index()].is_empty() {
-                    lost.insert(ghosts.open[slot.index()].family);
-                }
-            }
-            if let (Arg::Lock(_), Arg::Lock(_)) = (flow.from, flow.to)
-                && !from.iter().any(|(_, own)| fits(own))
-            {
-                // Two fixed sides that differ: no slot tells the family, so all are given up.
-                lost.extend(ghosts.ghosts.keys().copied());
             }
         }
-        if !changed || !lost.is_empty() {
-            ghosts.lost.extend(lost);
-            return;
+        if allowed[to.index()].len() > before {
+            work.changed(uses, to);
         }
     }
 }
 
-fn keep(own: &mut Vec<Lock>, kept: Vec<Lock>) -> bool {
-    let changed = kept.len() < own.len();
-    *own = kept;
-    changed
+fn only_none(allowed: &[Vec<Lock>], arg: Arg) -> bool {
+    match arg {
+        Arg::Slot(slot) => allowed[slot.index()] == [Locks::NONE],
+        Arg::Lock(lock) => lock == Locks::NONE,
+        Arg::Unknown => false,
+    }
+}
+
+/// Takes away what no other side of a flow can have; a family with nothing left is lost.
+fn prune(
+    ghosts: &Ghosts,
+    locks: &mut Locks,
+    uses: &Uses,
+    allowed: &mut [Vec<Lock>],
+    lost: &mut FxHashSet<Family>,
+) {
+    let family = |arg: Arg| match arg {
+        Arg::Slot(slot) => Some(ghosts.open[slot.index()].family),
+        _ => None,
+    };
+    let mut work = Work::all(ghosts.flows.len());
+    while let Some(index) = work.next() {
+        let flow = &ghosts.flows[index];
+        let own = family(flow.from).or(family(flow.to));
+        if own.is_some_and(|own| lost.contains(&own))
+            || (only_none(allowed, flow.from) && only_none(allowed, flow.to))
+        {
+            continue;
+        }
+        let from: Vec<(Lock, Vec<Lock>)> = choices(allowed, flow.from)
+            .into_iter()
+            .map(|lock| (lock, images(locks, allowed, lock, &flow.actuals)))
+            .collect();
+        let to = choices(allowed, flow.to);
+        let fits = |own: &[Lock]| own.iter().any(|image| to.contains(image));
+        if own.is_none() && !from.iter().any(|(_, own)| fits(own)) {
+            // Two fixed sides that differ: no slot tells the family, so all are given up.
+            lost.extend(ghosts.by_family.keys().copied());
+            return;
+        }
+        let kept_from = from.iter().filter(|(_, own)| fits(own)).map(|(l, _)| *l);
+        let kept_to = to
+            .iter()
+            .copied()
+            .filter(|lock| from.iter().any(|(_, own)| own.contains(lock)));
+        let sides: [(Arg, Vec<Lock>); 2] = [
+            (flow.from, kept_from.collect()),
+            (flow.to, kept_to.collect()),
+        ];
+        for (side, kept) in sides {
+            let Arg::Slot(slot) = side else { continue };
+            let own = &mut allowed[slot.index()];
+            if kept.is_empty() {
+                lost.insert(ghosts.open[slot.index()].family);
+            } else if kept.len() < own.len() {
+                *own = kept;
+                work.changed(uses, slot);
+            }
+        }
+    }
 }
