@@ -428,7 +428,7 @@ impl<'a> World<'a> {
                         )
                         .is_some()
             });
-            if foreign {
+            if foreign && self.is_inherited_by_objects(method) {
                 overriding.insert(method);
             }
         }
@@ -450,6 +450,19 @@ impl<'a> World<'a> {
         self.lambdas = lambdas;
         self.self_fields = self_fields;
         self.overriding = overriding;
+    }
+
+    /// Whether some object of a translated class runs this very method, and not one that overrides it.
+    fn is_inherited_by_objects(&self, method: MethodId) -> bool {
+        let classes = self.table();
+        let class = classes.method(method).class;
+        self.classes.iter().any(|&below| {
+            let flags = classes.class(below).flags;
+            !flags.is_abstract()
+                && !flags.is_interface()
+                && classes.is_subtype(below, class)
+                && classes.select(below, method) == Some(method)
+        })
     }
 
     /// The field that constant arguments name by its class and name.
