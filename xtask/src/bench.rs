@@ -30,10 +30,17 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
             needed_for: "its program `untorn-bench` holds the benchmarks",
         });
     }
-    let setup = Setup::prepare()?;
+    let mut setup = Setup::prepare()?;
     Workspace::build(&setup)?;
     let mut bench = Command::new(workspace.program("untorn-bench"));
     bench.args(&arguments.names);
+    if arguments.names.is_empty() || arguments.names.iter().any(|name| name == "agent") {
+        // Programs are run that stand on the pinned jars.
+        bench.env(
+            "UNTORN_CORPUS",
+            crate::corpus::fetch_slice(&mut setup, workspace)?,
+        );
+    }
     eprintln!("$ {}", shown(&bench));
     process::run(setup.tell(&mut bench))?;
     Ok(ExitCode::SUCCESS)

@@ -5,6 +5,7 @@
 mod checksum;
 mod fetch;
 mod list;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ use crate::process::{self, shown};
 use crate::setup::Setup;
 use crate::workspace::Workspace;
 use list::{Jar, List};
+use verify::Verify;
 
 /// Fetches pinned jars and runs checks over them.
 #[derive(clap::Args)]
@@ -49,6 +51,18 @@ enum Action {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
+    /// Load and verify every class of the jars and of the JDKs found, rewritten by the agent in every way
+    Verify {
+        /// Which jars; all of them and the JDKs without a name
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Run drivers over the jars with and without the agent, in every way on every JDK, and compare what they print
+    Harmless {
+        /// Which drivers, such as h2 or netty; all of them without a name
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
 }
 
 pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Error> {
@@ -78,6 +92,18 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
             println!("{}", shown.join(if cfg!(windows) { ";" } else { ":" }));
         }
         Action::Roundtrip { names } => roundtrip(names, &list, workspace)?,
+        Action::Verify { names } => {
+            let mut setup = Setup::prepare()?;
+            let jars = fetched(&list.select(names)?, &mut setup, workspace)?;
+            Workspace::build(&setup)?;
+            let verify = Verify {
+                setup: &setup,
+                workspace,
+                folder: workspace.cache("corpus-classes"),
+            };
+            verify.run(&jars, names.is_empty())?;
+        }
+        Action::Harmless { names } => harmless(names, workspace)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,7 +135,13 @@ fn roundtrip(names: &[String], list: &List, workspace: &Workspace) -> Result<(),
     let mut setup = Setup::prepare()?;
     let mut inputs = fetched(&list.select(names)?, &mut setup, workspace)?;
     if names.is_empty() {
-        inputs.extend(setup.jdk_homes().map(|home| home.join("lib/modules")));
+        let folder = workspace.cache("corpus-classes");
+        for (number, home) in setup.jdk_homes().enumerate() {
+            inputs.push(verify::image(
+                home,
+                &folder.join(format!("image-{number}")),
+            )?);
+        }
     }
     let mut command = process::cargo(&[
         "run",
@@ -121,6 +153,34 @@ fn roundtrip(names: &[String], list: &List, workspace: &Workspace) -> Result<(),
         "--",
     ]);
     command.args(&inputs);
+    eprintln!("$ {}", shown(&command));
+    process::run(setup.tell(&mut command))
+}
+
+/// The tests of harmlessness, with nothing left out.
+fn harmless(names: &[String], workspace: &Workspace) -> Result<(), Error> {
+    let mut setup = Setup::prepare()?;
+    let folder = fetch_slice(&mut setup, workspace)?;
+    let mut command = process::cargo(&[
+        "test",
+        "--release",
+        "--package",
+        "untorn",
+        "--test",
+        "harmless",
+        "--",
+        "--nocapture",
+        "drivers",
+    ]);
+    command.env("UNTORN_CORPUS", folder);
+    command.env(
+        "UNTORN_HARMLESS",
+        if names.is_empty() {
+            "all".to_owned()
+        } else {
+            names.join(",")
+        },
+    );
     eprintln!("$ {}", shown(&command));
     process::run(setup.tell(&mut command))
 }

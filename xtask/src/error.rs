@@ -47,6 +47,9 @@ pub enum Error {
     #[error("{}: {problem}", path.display())]
     CorpusEntry { path: PathBuf, problem: String },
 
+    #[error("the JVM refuses classes that it took before they were rewritten ({way})")]
+    Refused { way: &'static str },
+
     #[error("the corpus has no jar named `{name}`; it has: {known}")]
     UnknownJar { name: String, known: String },
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use untorn_agent::Registry;
 use untorn_agent::instrument::{self, Outcome, Plan};
+use untorn_agent::loaders::Loader;
 use untorn_channel::Config;
 
 fn main() -> ExitCode {
@@ -54,7 +55,7 @@ fn run(out: &Path, jars: &[String], config: &Config) -> Result<(), Box<dyn std::
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
             let start = Instant::now();
-            let outcome = instrument::rewrite(&bytes, &plan, &registry);
+            let outcome = instrument::rewrite(&bytes, &plan, &registry, Loader::BOOT);
             spent += start.elapsed();
             size += bytes.len();
             match outcome {

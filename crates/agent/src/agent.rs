@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use untorn_channel::config::{Mode, Tracking};
 use untorn_channel::protocol::AgentEnd;
 use untorn_channel::{Error, SharedMemory, layout};
 use untorn_live::Standalone;
@@ -13,16 +14,21 @@ use untorn_live::Standalone;
 use crate::Registry;
 use crate::counts::Counters;
 use crate::instrument::{Plan, PlanError};
+use crate::jvm::Jvmti;
+use crate::loaders::Loaders;
 use crate::options::Options;
 
 #[derive(Debug)]
 pub struct Agent {
     pub registry: Registry,
+    pub loaders: Loaders,
     pub plan: Plan,
     pub counters: Counters,
     /// What the JVMs that this one starts should find in JAVA_TOOL_OPTIONS.
     pub children: Option<String>,
     memory: Arc<SharedMemory>,
+    /// What the Java runtime is told beside the address of the memory.
+    runtime_options: u64,
     standalone: Mutex<Option<Standalone>>,
 }
 
@@ -55,7 +61,7 @@ impl Agent {
     }
 
     /// Connects to the reader, or becomes its own; afterwards [`Agent::get`] finds the agent.
-    pub fn start(options: &Options) -> Result<&'static Self, StartError> {
+    pub fn start(options: &Options, jvmti: Jvmti) -> Result<&'static Self, StartError> {
         let (stream, standalone) = match (&options.socket, &options.out) {
             (Some(path), _) => (connect(path)?, None),
             (None, Some(path)) => {
@@ -68,6 +74,16 @@ impl Agent {
         };
         let (end, config, memory) = AgentEnd::greet(stream, &program())?;
         let plan = Plan::new(&config)?;
+        let runtime_options = match config.tracking {
+            Tracking::Pessimistic => 0,
+            Tracking::Optimistic if config.keep_private => 1,
+            Tracking::Optimistic => 1 | 2,
+        } | match &config.mode {
+            Mode::Single => 0,
+            Mode::First => 4,
+            Mode::Second(choice) if choice.unary => 8 | 16,
+            Mode::Second(_) => 8,
+        };
         let memory = Arc::new(memory);
         let gone = end.watch().map_err(Error::from)?;
         let watched = Arc::clone(&memory);
@@ -84,17 +100,19 @@ impl Agent {
         registry.by_hand(&config.sites);
         Ok(AGENT.get_or_init(|| Self {
             registry,
+            loaders: Loaders::new(jvmti),
             plan,
             children: config.children,
             counters: Counters::default(),
             memory,
+            runtime_options,
             standalone: Mutex::new(standalone),
         }))
     }
 
-    /// Where the shared memory is.
-    pub fn memory(&self) -> u64 {
-        self.memory.address()
+    /// Where the shared memory is; the low bits are options of the runtime, since pages are aligned.
+    pub fn memory_and_options(&self) -> u64 {
+        self.memory.address() | self.runtime_options
     }
 
     /// The JVM ends in an orderly way; what went wrong with the file, if this process writes it.

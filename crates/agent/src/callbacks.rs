@@ -15,8 +15,9 @@ use jvmti_bindings::sys::jvmti::{
 
 use crate::instrument::{self, Outcome};
 use crate::jvm::{Jni, Jvmti};
+use crate::loaders::Loader;
 use crate::options::Options;
-use crate::{Agent, jdk, runtime};
+use crate::{Agent, jdk, natives, runtime};
 
 /// Says what keeps the program from being watched; it runs on all the same.
 fn complain(what: &dyn std::fmt::Display) {
@@ -68,14 +69,16 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_generate_early_class_hook_events(true);
+    wanted.set_can_tag_objects(true);
     jvmti.add_capabilities(&wanted)?;
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.ClassFileLoadHook = Some(class_file_load);
     callbacks.VMStart = Some(vm_start);
     callbacks.VMDeath = Some(vm_death);
     jvmti.set_callbacks(&callbacks)?;
+    natives::prepare(jvmti);
     // Only now: a reader that waits for an agent which then cannot work would wait in vain.
-    let agent = Agent::start(&options)?;
+    let agent = Agent::start(&options, jvmti)?;
     if let Some(options) = &agent.children {
         // SAFETY: the JVM loads agents before it starts any thread that reads the environment; its own threads for garbage collection do not.
         unsafe { offer_to_children(options) };
@@ -118,7 +121,7 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
         ) else {
             return Ok(());
         };
-        runtime::boot(&jni, agent.memory())
+        runtime::boot(&jni, agent.memory_and_options())
     }));
     match outcome {
         Ok(Ok(())) => {}
@@ -163,13 +166,18 @@ unsafe extern "system" fn class_file_load(
             agent.counters.add("classes left untouched: hidden", 1);
             return None;
         };
-        // SAFETY: the JVM passes this thread's environment, or null.
-        if let Some(jni) = unsafe { Jni::of(env) }.filter(|_| name == BEFORE_FIRST_THREAD)
+        // SAFETY: the JVM passes this thread's environment, or null, and a live reference to the loader.
+        let (jni, loader) = unsafe {
+            let jni = Jni::of(env);
+            let loader = jni.map_or(Loader::BOOT, |jni| agent.loaders.number(jni, loader));
+            (jni, loader)
+        };
+        if let Some(jni) = jni.filter(|_| name == BEFORE_FIRST_THREAD)
             && let Err(problem) = runtime::define(&jni)
         {
             complain(&problem);
         }
-        rewrite(agent, &name, bytes, loader.is_null())
+        rewrite(agent, &name, bytes, loader)
     }));
     let Ok(Some(rewritten)) = outcome else { return };
     // SAFETY: the JVM passes its own environment, and places for the result.
@@ -184,11 +192,11 @@ unsafe extern "system" fn class_file_load(
 /// What becomes of a class; `None` if it stays as it is.
 ///
 /// A redefined class is treated as a new one, so it keeps the fields that were added to it.
-fn rewrite(agent: &Agent, name: &str, bytes: &[u8], boot_loader: bool) -> Option<Vec<u8>> {
+fn rewrite(agent: &Agent, name: &str, bytes: &[u8], loader: Loader) -> Option<Vec<u8>> {
     if runtime::is_ours(name) {
         return None;
     }
-    let of_platform = if !boot_loader {
+    let of_platform = if loader != Loader::BOOT {
         None
     } else if jdk::concerns(name) {
         Some(jdk::edit(bytes))
@@ -213,7 +221,7 @@ fn rewrite(agent: &Agent, name: &str, bytes: &[u8], boot_loader: bool) -> Option
     if !agent.plan.watches(&name.replace('/', ".")) {
         return None;
     }
-    match instrument::rewrite(bytes, &agent.plan, &agent.registry) {
+    match instrument::rewrite(bytes, &agent.plan, &agent.registry, loader) {
         Outcome::Rewritten(rewritten, counts) => {
             for (name, amount) in counts.0 {
                 agent.counters.add(name, amount);

@@ -3,16 +3,18 @@
 //! The bindings' high-level layer owns the agent's life cycle and converts every class to owned buffers; the class hook here runs for every class of the program, so it borrows.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::mem::size_of;
 use std::ptr;
 
 use jvmti_bindings::sys::jni::{
-    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jstring, jvalue,
+    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jobject, jstring, jthread,
+    jvalue, jweak,
 };
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_ENABLE, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
-    jvmtiEventCallbacks, jvmtiInterface_1_,
+    JVMTI_ENABLE, JVMTI_ERROR_NO_MORE_FRAMES, JVMTI_ERROR_NONE, JVMTI_ERROR_THREAD_NOT_ALIVE,
+    JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv,
+    jvmtiError, jvmtiEvent, jvmtiEventCallbacks, jvmtiInterface_1_,
 };
 
 /// Why something was not possible.
@@ -94,6 +96,93 @@ impl Jvmti {
         })
     }
 
+    /// The tag of an object, if it has one.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub unsafe fn tag(&self, object: jobject) -> Option<i64> {
+        let call = self.functions().GetTag?;
+        let mut tag = 0;
+        // SAFETY: by contract; the result has a place.
+        let status = unsafe { call(self.0, object, &raw mut tag) };
+        check("GetTag", status).ok().filter(|()| tag != 0)?;
+        Some(tag)
+    }
+
+    /// # Safety
+    /// `object` is a live reference.
+    pub unsafe fn set_tag(&self, object: jobject, tag: i64) {
+        if let Some(call) = self.functions().SetTag {
+            // SAFETY: by contract. Without memory for the tag the object stays without one, and is a new one next time.
+            unsafe { call(self.0, object, tag) };
+        }
+    }
+
+    /// The loader that defined a class; null for the boot loader.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub unsafe fn class_loader(&self, class: jclass) -> jobject {
+        let mut loader = ptr::null_mut();
+        if let Some(call) = self.functions().GetClassLoader {
+            // SAFETY: by contract; the result has a place.
+            unsafe { call(self.0, class, &raw mut loader) };
+        }
+        loader
+    }
+
+    /// The name of a class, with dots.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub unsafe fn class_name(&self, class: jclass) -> Option<String> {
+        let (signature, free) = (
+            self.functions().GetClassSignature?,
+            self.functions().Deallocate?,
+        );
+        let mut text = ptr::null_mut();
+        // SAFETY: by contract; on success `text` is a C string that is ours to free.
+        unsafe {
+            let status = signature(self.0, class, &raw mut text, ptr::null_mut());
+            check("GetClassSignature", status).ok()?;
+            let name = CStr::from_ptr(text).to_string_lossy().into_owned();
+            free(self.0, text.cast());
+            let inner = name.strip_prefix('L')?.strip_suffix(';')?;
+            Some(inner.replace('/', "."))
+        }
+    }
+
+    /// Whether a thread was, at some moment during the call, in native code or without a frame; waiting for a monitor counts if asked for.
+    ///
+    /// # Safety
+    /// `thread` is a live reference.
+    pub unsafe fn is_away(&self, thread: jthread, or_waits_for_monitor: bool) -> bool {
+        let (Some(state_of), Some(location_of)) = (
+            self.functions().GetThreadState,
+            self.functions().GetFrameLocation,
+        ) else {
+            return false;
+        };
+        // SAFETY: the environment is live, the thread too by contract, and the results have places.
+        unsafe {
+            let mut state = 0;
+            if or_waits_for_monitor
+                && state_of(self.0, thread, &raw mut state) == JVMTI_ERROR_NONE
+                && state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0
+            {
+                return true;
+            }
+            let mut method = ptr::null_mut();
+            let mut location = 0;
+            match location_of(self.0, thread, 0, &raw mut method, &raw mut location) {
+                // The location that stands for native code.
+                JVMTI_ERROR_NONE => location == -1,
+                JVMTI_ERROR_NO_MORE_FRAMES | JVMTI_ERROR_THREAD_NOT_ALIVE => true,
+                _ => false,
+            }
+        }
+    }
+
     /// A copy of some bytes in the JVM's own memory, which the JVM frees; `None` when it has none.
     pub fn copy(&self, bytes: &[u8]) -> Option<*mut u8> {
         let call = self.functions().Allocate?;
@@ -155,6 +244,61 @@ impl Jni {
         // SAFETY: the name is valid for the call.
         let class = unsafe { (self.functions().FindClass)(self.0, name.as_ptr()) };
         (!self.clear_exception() && !class.is_null()).then_some(class)
+    }
+
+    /// A reference that keeps nothing alive.
+    ///
+    /// # Safety
+    /// `object` is a live reference.
+    pub unsafe fn weak(&self, object: jobject) -> jweak {
+        // SAFETY: by contract.
+        let weak = unsafe { (self.functions().NewWeakGlobalRef)(self.0, object) };
+        self.clear_exception();
+        weak
+    }
+
+    /// The class that a loader has found under this name (with dots) before; looks for nothing.
+    ///
+    /// # Safety
+    /// `loader` is a weak reference to a class loader.
+    pub unsafe fn found_by(&self, loader: jweak, name: &str) -> Option<jclass> {
+        let f = self.functions();
+        let class_loader = self.find(c"java/lang/ClassLoader")?;
+        // SAFETY: references are live; the method is final, takes a string and gives a class.
+        unsafe {
+            let loader = (f.NewLocalRef)(self.0, loader);
+            if loader.is_null() {
+                return None;
+            }
+            let method = (f.GetMethodID)(
+                self.0,
+                class_loader,
+                c"findLoadedClass".as_ptr(),
+                c"(Ljava/lang/String;)Ljava/lang/Class;".as_ptr(),
+            );
+            if self.clear_exception() || method.is_null() {
+                return None;
+            }
+            let arguments = [jvalue {
+                l: self.string(name),
+            }];
+            let class = (f.CallObjectMethodA)(self.0, loader, method, arguments.as_ptr());
+            (!self.clear_exception() && !class.is_null()).then_some(class)
+        }
+    }
+
+    /// The boot loader's class of this name (with dots).
+    pub fn find_by_boot_loader(&self, name: &str) -> Option<jclass> {
+        let name = CString::new(name.replace('.', "/")).ok()?;
+        self.find(&name)
+    }
+
+    /// # Safety
+    /// `class` is a live reference.
+    pub unsafe fn superclass(&self, class: jclass) -> Option<jclass> {
+        // SAFETY: by contract.
+        let above = unsafe { (self.functions().GetSuperclass)(self.0, class) };
+        (!above.is_null()).then_some(above)
     }
 
     /// Calls a static method `(J)V`.

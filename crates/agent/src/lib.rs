@@ -14,6 +14,7 @@ pub mod counts;
 pub mod instrument;
 pub mod jdk;
 mod jvm;
+pub mod loaders;
 mod natives;
 pub mod options;
 pub mod registry;

@@ -5,17 +5,65 @@
 #![allow(non_snake_case)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jstring};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject, jstring};
 use untorn_channel::Declaration;
 
 use crate::Agent;
-use crate::jvm::Jni;
+use crate::jvm::{Jni, Jvmti};
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_UntornRuntime_nap(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(Duration::from_micros(50));
+}
+
+static JVMTI: OnceLock<Jvmti> = OnceLock::new();
+/// Whether the kernel makes all threads of this process pass a barrier when asked.
+static BARRIERS: AtomicBool = AtomicBool::new(false);
+
+const MEMBARRIER_PRIVATE: libc::c_int = 1 << 3;
+const MEMBARRIER_REGISTER: libc::c_int = 1 << 4;
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: the call takes numbers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Sees to what the natives need; called once, while the agent is loaded.
+pub fn prepare(jvmti: Jvmti) {
+    JVMTI.set(jvmti).ok();
+    BARRIERS.store(membarrier(MEMBARRIER_REGISTER), Ordering::Relaxed);
+}
+
+/// What a thread that is back from native code or a monitor reads next is what was written before this call.
+///
+/// Native code ends with a barrier of the JVM's own; a monitor does not, so without the kernel's help waiting for one does not count.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_isAway(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+) -> jboolean {
+    let ordered = BARRIERS.load(Ordering::Relaxed) && membarrier(MEMBARRIER_PRIVATE);
+    // SAFETY: the JVM calls a native method with live references.
+    JVMTI
+        .get()
+        .is_some_and(|jvmti| unsafe { jvmti.is_away(thread, ordered) })
+        .into()
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_untracked(_: *mut JNIEnv, _: jclass) {
+    catch_unwind(|| {
+        if let Some(agent) = Agent::get() {
+            let name = "objects no longer tracked: their owner did not answer";
+            agent.counters.add(name, 1);
+        }
+    })
+    .ok();
 }
 
 /// Declares something that has a name.
@@ -35,11 +83,16 @@ extern "system" fn Java_java_lang_UntornRuntime_nameThread(
     _: jclass,
     id: jint,
     name: jstring,
-) {
-    declare(env, name, |name| Declaration::Thread {
-        id: id as u32,
-        name,
+) -> jboolean {
+    let mut excluded = false;
+    declare(env, name, |name| {
+        excluded = Agent::get().is_some_and(|agent| agent.plan.excludes_thread(&name));
+        Declaration::Thread {
+            id: id as u32,
+            name,
+        }
     });
+    excluded.into()
 }
 
 #[unsafe(no_mangle)]
@@ -101,12 +154,20 @@ extern "system" fn Java_java_lang_UntornRuntime_siteField(
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_UntornRuntime_sameField(
-    _: *mut JNIEnv,
+    env: *mut JNIEnv,
     _: jclass,
     field: jint,
 ) -> jint {
-    catch_unwind(|| Agent::get().map(|agent| agent.registry.same_field(field as u32) as jint))
-        .ok()
-        .flatten()
-        .unwrap_or(field)
+    catch_unwind(AssertUnwindSafe(|| {
+        let agent = Agent::get()?;
+        // SAFETY: the JVM calls a native method with the thread's environment.
+        let jni = unsafe { Jni::of(env) }?;
+        let classes = (agent.registry.unsettled(field as u32))
+            .map(|(loader, class)| agent.loaders.find(jni, loader, &class))
+            .unwrap_or_default();
+        Some(agent.registry.same_field(field as u32, &classes) as jint)
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(field)
 }

@@ -7,11 +7,14 @@
 //! | `include` | class patterns separated by `:`, default every class outside the platform |
 //! | `exclude` | class patterns separated by `:` |
 //! | `arrays` | `on`: array elements are locations too |
+//! | `tracking` | `pessimistic` (a lock per object) or `optimistic` (threads own objects) |
+//! | `private` | `on`: optimistic tracking records objects that one thread alone touches, too |
 //! | `stacks` | `on`: record entry and exit of every instrumented method |
 
 use std::path::PathBuf;
 
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
@@ -25,10 +28,14 @@ pub struct Options {
 pub enum OptionError {
     #[error("option `{0}` has no value; write {0}=…")]
     NoValue(String),
-    #[error("option `{0}` is unknown; there are socket, out, include, exclude, arrays and stacks")]
+    #[error(
+        "option `{0}` is unknown; there are socket, out, include, exclude, arrays, tracking, private and stacks"
+    )]
     Unknown(String),
     #[error("option `{0}` is on or off, not `{1}`")]
     NotASwitch(String, String),
+    #[error("tracking is pessimistic or optimistic, not `{0}`")]
+    NotATracking(String),
 }
 
 impl Options {
@@ -55,6 +62,14 @@ impl Options {
                 "include" => options.config.include.extend(patterns()),
                 "exclude" => options.config.exclude.extend(patterns()),
                 "arrays" => options.config.arrays = switch()?,
+                "tracking" => {
+                    options.config.tracking = match value {
+                        "pessimistic" => Tracking::Pessimistic,
+                        "optimistic" => Tracking::Optimistic,
+                        _ => return Err(OptionError::NotATracking(value.to_owned())),
+                    };
+                }
+                "private" => options.config.keep_private = switch()?,
                 "stacks" => options.config.stacks = switch()?,
                 _ => return Err(OptionError::Unknown(key.to_owned())),
             }
@@ -83,7 +98,11 @@ mod tests {
             ("arrays=maybe", "option `arrays` is on or off, not `maybe`"),
             (
                 "depth=3",
-                "option `depth` is unknown; there are socket, out, include, exclude, arrays and stacks",
+                "option `depth` is unknown; there are socket, out, include, exclude, arrays, tracking, private and stacks",
+            ),
+            (
+                "tracking=lazy",
+                "tracking is pessimistic or optimistic, not `lazy`",
             ),
         ] {
             assert_eq!(Options::parse(text).unwrap_err().to_string(), message);

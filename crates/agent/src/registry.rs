@@ -3,7 +3,17 @@
 //! The rewriter asks for ids while it works on a class; the declarations pile up here and go out before the class is defined ([`Registry::flush`]).
 //! They leave in the order of their ids, so a declaration never names what the reader does not know.
 //!
-//! Ids of classes are by name: two classes of one name from different loaders share an id, and a report could not tell them apart either.
+//! *Which field.*
+//! A class is a name and the loader that defined it; a field is its declaring class, name, type, and whether it is static.
+//! A site names a class as its own class's loader finds it, and perhaps a class that inherits the field.
+//! What that means is known at once if the loader itself has defined the class and the class declares the field; else the site is declared later, but before its first record.
+//!
+//! - *Static fields:* at the first use of the reference, when the JVM knows which class it means ([`Registry::same_field`]).
+//!   Exact, whatever loaders do.
+//! - *Instance fields:* when the declaring class has been seen, by names and superclasses.
+//!   The object in the record keeps loaders apart, so one id for the fields of one name in classes of one name is no mistake; only where one object has two classes of one name above it (`A` of one loader above `A` of another) their fields have ids by loader.
+//!   Where loaders have defined different classes of the name and it matters which one is meant, the reference has an id of its own: a conflict may be missed, none is made up.
+//!   What remains is a loader that defines a newer version of a class after other code of it was rewritten against its parent's version, where the newer version hides a field of its superclass with one of the same name and type.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,18 +23,41 @@ use untorn_channel::declare::{Access, AccessKind, Declaration, Target};
 use untorn_channel::protocol::{AgentEnd, Counts};
 use untorn_channel::record;
 
+use crate::loaders::Loader;
+
 const NO_FIELD: u32 = u32::MAX;
+
+/// A field as a class file names it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FieldRef {
+    /// With dots.
+    pub class: String,
+    pub name: String,
+    pub descriptor: String,
+    pub is_static: bool,
+}
+
+/// A class as a loader finds it.
+type Found = (Loader, String);
+
+#[derive(Clone, Copy, Debug)]
+struct ClassEntry {
+    id: u32,
+    /// Of its class file; `None` while only its name is known.
+    hash: Option<u64>,
+}
 
 #[derive(Debug, Default)]
 struct Tables {
-    classes: FxHashMap<String, u32>,
-    class_names: Vec<String>,
-    fields: FxHashMap<(u32, String), u32>,
-    field_names: Vec<(u32, String)>,
-    shapes: FxHashMap<String, Shape>,
-    /// Fields whose declaration is not known, by the class that must be seen first.
+    classes: FxHashMap<Found, ClassEntry>,
+    class_count: u32,
+    fields: FxHashMap<(Loader, FieldRef), u32>,
+    field_refs: Vec<(Loader, FieldRef)>,
+    /// By name: the classes that were defined, each with its loader.
+    shapes: FxHashMap<String, Vec<(Loader, Shape)>>,
+    /// Instance fields whose declaration is not known, by the class that must be seen first.
     unresolved: FxHashMap<String, Vec<u32>>,
-    /// The sites of such fields, which are not declared yet.
+    /// The sites of fields that are not known, which are not declared yet.
     withheld: FxHashMap<u32, Vec<Withheld>>,
     /// Fields that turned out to be another one.
     same: FxHashMap<u32, u32>,
@@ -50,13 +83,36 @@ pub struct Shape {
     /// With dots.
     pub super_class: Option<String>,
     pub fields: Vec<FieldShape>,
+    /// Another class of this name is above it or below it in one hierarchy.
+    pub apart: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct FieldShape {
     pub name: String,
+    pub descriptor: String,
+    pub is_static: bool,
     pub is_final: bool,
     pub is_volatile: bool,
+}
+
+impl Shape {
+    fn declares(&self, field: &FieldRef) -> Option<&FieldShape> {
+        self.fields.iter().find(|own| {
+            own.name == field.name
+                && own.descriptor == field.descriptor
+                && own.is_static == field.is_static
+        })
+    }
+}
+
+/// What is known of where an instance field is declared.
+enum Declared {
+    In(Loader, String, FieldShape),
+    /// This class must be seen first.
+    Missing(String),
+    /// Nobody declares it, or it is not clear who.
+    Unclear,
 }
 
 /// Hands out ids.
@@ -80,37 +136,59 @@ impl Registry {
         }
     }
 
-    /// The id of a class by its name with dots.
-    pub fn class(&self, name: &str, source_file: Option<&str>) -> u32 {
-        locked(&self.tables).class(name, source_file)
+    /// The id of a class by its loader and its name with dots; `hash` is that of its class file.
+    pub fn class(
+        &self,
+        loader: Loader,
+        name: &str,
+        source_file: Option<&str>,
+        hash: Option<u64>,
+    ) -> u32 {
+        locked(&self.tables).class(loader, name, source_file, hash)
     }
 
     /// Makes known what a class declares, before its own references are asked for.
     ///
-    /// Classes are seen in the order in which they are loaded, often before their superclasses.
-    pub fn shape(&self, class: &str, shape: Shape) {
+    /// Classes are seen in the order in which they are loaded, often before their superclasses; a redefined one is seen again.
+    pub fn shape(&self, loader: Loader, class: &str, shape: Shape) {
         let mut t = locked(&self.tables);
-        t.shapes.insert(class.to_owned(), shape);
+        t.define(loader, class, shape);
         for id in t.unresolved.remove(class).unwrap_or_default() {
             t.resolve(id);
         }
     }
 
-    /// The id of a field, static or not, that a reference to a class and a name means; and its declaration, if it is known.
+    /// The id of a field that a reference in a class of this loader means; and its declaration, if it is known.
     ///
-    /// A reference may name a class that inherits the field, even one whose superclass has not been seen.
-    /// The sites of such a field are declared when the class that declares it is seen, or else when one of them is first used.
     /// Interfaces are not searched: their fields are constants.
-    pub fn field(&self, class: &str, name: &str) -> (u32, Option<FieldShape>) {
+    pub fn field(&self, loader: Loader, field: &FieldRef) -> (u32, Option<FieldShape>) {
         let mut t = locked(&self.tables);
-        match t.declaring(class, name) {
-            Ok((declaring, shape)) => (t.field(&declaring, name), Some(shape)),
-            Err(missing) => {
-                let known = t.field_names.len() as u32;
-                let id = t.field(class, name);
-                if let Some(missing) = missing
-                    && id == known
-                {
+        if let Some(own) = t.shape(loader, &field.class) {
+            let apart = own.apart;
+            if let Some(shape) = own.declares(field).cloned() {
+                let owner = owner(loader, field.is_static, apart);
+                return (t.field(owner, field), Some(shape));
+            }
+        }
+        if field.is_static {
+            let id = t.field(loader, field);
+            if !t.same.contains_key(&id) {
+                t.withheld.entry(id).or_default();
+            }
+            return (id, None);
+        }
+        match t.declared(loader, field) {
+            Declared::In(owner, class, shape) => {
+                let declared = FieldRef {
+                    class,
+                    ..field.clone()
+                };
+                (t.field(owner, &declared), Some(shape))
+            }
+            Declared::Unclear => (t.field(loader, field), None),
+            Declared::Missing(missing) => {
+                let id = t.field(loader, field);
+                if !t.withheld.contains_key(&id) && !t.same.contains_key(&id) {
                     t.unresolved.entry(missing).or_default().push(id);
                     t.withheld.insert(id, Vec::new());
                 }
@@ -119,10 +197,22 @@ impl Registry {
         }
     }
 
-    /// The field that this one turned out to be, asked before its first use.
-    pub fn same_field(&self, field: u32) -> u32 {
+    /// The class that a static field's reference names, and the loader that finds it; `None` once its field is known.
+    pub fn unsettled(&self, field: u32) -> Option<(Loader, String)> {
+        let t = locked(&self.tables);
+        t.withheld.get(&field)?;
+        let (loader, field) = t.field_refs.get(field as usize)?;
+        Some((*loader, field.class.clone()))
+    }
+
+    /// The static field that one turned out to be, asked before its first use.
+    ///
+    /// `classes` are the class that the reference means and those above it, each with the loader that defined it.
+    pub fn same_field(&self, field: u32, classes: &[(Loader, String)]) -> u32 {
         let mut t = locked(&self.tables);
-        t.settle(field);
+        if t.withheld.contains_key(&field) {
+            t.find_static(field, classes);
+        }
         let same = t.same.get(&field).copied().unwrap_or(field);
         drop(t);
         self.flush();
@@ -193,13 +283,22 @@ impl Registry {
         if sites.is_empty() {
             return;
         }
-        let method = self.method(self.class("Hand", None), "written", "()V");
+        let class = self.class(Loader::BOOT, "Hand", None, None);
+        let method = self.method(class, "written", "()V");
         self.region(method, None, 0);
         for (line, site) in (1..).zip(sites) {
-            let field = || self.field(&site.class, &site.field).0;
+            let field = |is_static| {
+                let field = FieldRef {
+                    class: site.class.clone(),
+                    name: site.field.clone(),
+                    descriptor: String::new(),
+                    is_static,
+                };
+                self.field(Loader::BOOT, &field).0
+            };
             let target = match site.access {
-                HandAccess::Field => Some(Target::Field(field())),
-                HandAccess::Static => Some(Target::Static(field())),
+                HandAccess::Field => Some(Target::Field(field(false))),
+                HandAccess::Static => Some(Target::Static(field(true))),
                 HandAccess::Element => Some(Target::Element),
                 HandAccess::Content => Some(Target::Content),
                 HandAccess::None => None,
@@ -225,8 +324,8 @@ impl Registry {
         let mut t = locked(&self.tables);
         let field = *t.sites.get(site as usize)?;
         t.settle(field);
-        let (class, name) = t.field_names.get(field as usize)?;
-        let named = (t.class_names.get(*class as usize)?.clone(), name.clone());
+        let (_, named) = t.field_refs.get(field as usize)?;
+        let named = (named.class.clone(), named.name.clone());
         drop(t);
         self.flush();
         Some(named)
@@ -272,55 +371,149 @@ impl Registry {
     }
 }
 
+/// Whose a field is: by its loader if it is static or must be kept apart, else by its class's name alone.
+fn owner(loader: Loader, is_static: bool, apart: bool) -> Loader {
+    if is_static || apart {
+        loader
+    } else {
+        Loader::ANY
+    }
+}
+
 impl Tables {
-    fn class(&mut self, name: &str, source_file: Option<&str>) -> u32 {
-        if let Some(&id) = self.classes.get(name) {
-            return id;
+    fn class(
+        &mut self,
+        loader: Loader,
+        name: &str,
+        source_file: Option<&str>,
+        hash: Option<u64>,
+    ) -> u32 {
+        let key = (loader, name.to_owned());
+        // A class that was only named before, or is redefined, is declared anew: an entry never changes.
+        if let Some(known) = self.classes.get(&key)
+            && (hash.is_none() || known.hash == hash)
+        {
+            return known.id;
         }
-        let id = self.class_names.len() as u32;
-        self.classes.insert(name.to_owned(), id);
-        self.class_names.push(name.to_owned());
+        let id = self.class_count;
+        self.class_count += 1;
+        self.classes.insert(key, ClassEntry { id, hash });
         self.declare(&Declaration::Class {
             id,
             name: name.to_owned(),
             source_file: source_file.map(str::to_owned),
+            hash,
         });
         id
     }
 
-    fn field(&mut self, class: &str, name: &str) -> u32 {
-        let class = self.class(class, None);
-        if let Some(&id) = self.fields.get(&(class, name.to_owned())) {
+    fn field(&mut self, loader: Loader, field: &FieldRef) -> u32 {
+        if let Some(&id) = self.fields.get(&(loader, field.clone())) {
             return id;
         }
-        let id = self.field_names.len() as u32;
-        self.fields.insert((class, name.to_owned()), id);
-        self.field_names.push((class, name.to_owned()));
+        let class = self.class(loader, &field.class, None, None);
+        let id = self.field_refs.len() as u32;
+        self.fields.insert((loader, field.clone()), id);
+        self.field_refs.push((loader, field.clone()));
         self.declare(&Declaration::Field {
             id,
             class,
-            name: name.to_owned(),
+            name: field.name.clone(),
         });
         id
     }
 
-    /// The class that declares a field; the error is the class that must be seen first, if any.
-    fn declaring(&self, class: &str, name: &str) -> Result<(String, FieldShape), Option<String>> {
-        let mut at = class;
+    /// What the class of this name declares that this very loader has defined.
+    fn shape(&self, loader: Loader, class: &str) -> Option<&Shape> {
+        let all = self.shapes.get(class)?;
+        let (_, shape) = all.iter().find(|(by, _)| *by == loader)?;
+        Some(shape)
+    }
+
+    fn define(&mut self, loader: Loader, class: &str, mut shape: Shape) {
+        let all = self.shapes.entry(class.to_owned()).or_default();
+        if let Some((_, known)) = all.iter_mut().find(|(by, _)| *by == loader) {
+            shape.apart = known.apart;
+            *known = shape;
+            return;
+        }
+        let first = all.is_empty();
+        all.push((loader, shape));
+        if !first && self.is_above_itself(class) {
+            let all = self.shapes.entry(class.to_owned()).or_default();
+            if let Some((_, shape)) = all.last_mut() {
+                shape.apart = true;
+            }
+        }
+    }
+
+    /// Whether some class of this name has, or may have, another one of this name above it.
+    fn is_above_itself(&self, class: &str) -> bool {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut pending = vec![class];
+        while let Some(at) = pending.pop() {
+            for (_, shape) in self.shapes.get(at).into_iter().flatten() {
+                let Some(above) = shape.super_class.as_deref() else {
+                    continue;
+                };
+                if above == class {
+                    return true;
+                }
+                if !seen.contains(&above) {
+                    seen.push(above);
+                    pending.push(above);
+                }
+            }
+        }
+        false
+    }
+
+    /// Who declares the instance field that a class of this loader names, as far as names tell.
+    fn declared(&self, loader: Loader, field: &FieldRef) -> Declared {
+        let mut at = (loader, field.class.as_str());
         // A forged hierarchy may be a circle.
         for _ in 0..1000 {
-            let Some(shape) = self.shapes.get(at) else {
-                return Err(Some(at.to_owned()));
+            let (by, name) = at;
+            let Some(all) = self.shapes.get(name) else {
+                return Declared::Missing(name.to_owned());
             };
-            if let Some(field) = shape.fields.iter().find(|field| field.name == name) {
-                return Ok((at.to_owned(), field.clone()));
+            let found = match all.iter().find(|(other, _)| *other == by) {
+                Some(own) => own,
+                None => match &all[..] {
+                    [only] => only,
+                    _ => return self.agreed(all, name, field),
+                },
+            };
+            let (by, shape) = found;
+            if let Some(own) = shape.declares(field) {
+                let owner = owner(*by, false, shape.apart);
+                return Declared::In(owner, name.to_owned(), own.clone());
             }
             match &shape.super_class {
-                Some(above) => at = above,
+                Some(above) => at = (*by, above),
                 None => break,
             }
         }
-        Err(None)
+        Declared::Unclear
+    }
+
+    /// Several loaders have defined the class: clear only if that makes no difference.
+    fn agreed(&self, all: &[(Loader, Shape)], name: &str, field: &FieldRef) -> Declared {
+        let own = all.iter().map(|(_, shape)| {
+            let own = shape.declares(field)?;
+            (!shape.apart).then_some(own)
+        });
+        match own.collect::<Option<Vec<&FieldShape>>>().as_deref() {
+            Some([first, ..]) => {
+                let own = FieldShape {
+                    // What only some of them are cannot be taken for granted.
+                    is_final: false,
+                    ..(*first).clone()
+                };
+                Declared::In(Loader::ANY, name.to_owned(), own)
+            }
+            _ => Declared::Unclear,
+        }
     }
 
     /// Declares an access, of the field that its field turned out to be, unless that is not known yet.
@@ -343,30 +536,48 @@ impl Tables {
         });
     }
 
-    /// Tries again to find where a field is declared.
+    /// Tries again to find where an instance field is declared.
     fn resolve(&mut self, id: u32) {
-        let Some((class, name)) = self.field_names.get(id as usize).cloned() else {
+        let Some((loader, field)) = self.field_refs.get(id as usize).cloned() else {
             return;
         };
-        let Some(class) = self.class_names.get(class as usize).cloned() else {
-            return;
-        };
-        match self.declaring(&class, &name) {
-            Ok((declaring, shape)) => {
-                let same = self.field(&declaring, &name);
-                if same != id {
-                    self.same.insert(id, same);
-                }
-                for mut withheld in self.withheld.remove(&id).unwrap_or_default() {
-                    if shape.is_volatile {
-                        withheld.access.volatile = true;
-                        withheld.access.wide = false;
-                    }
-                    self.declare_access(withheld);
-                }
+        match self.declared(loader, &field) {
+            Declared::In(owner, class, shape) => {
+                let same = self.field(owner, &FieldRef { class, ..field });
+                self.found(id, same, &shape);
             }
-            Err(Some(missing)) => self.unresolved.entry(missing).or_default().push(id),
-            Err(None) => self.settle(id),
+            Declared::Missing(missing) => self.unresolved.entry(missing).or_default().push(id),
+            Declared::Unclear => self.settle(id),
+        }
+    }
+
+    /// The classes that a static field can be in are known: the first that declares it has it.
+    fn find_static(&mut self, id: u32, classes: &[(Loader, String)]) {
+        let Some((_, field)) = self.field_refs.get(id as usize).cloned() else {
+            return;
+        };
+        for (loader, class) in classes {
+            let declared = self.shape(*loader, class).and_then(|s| s.declares(&field));
+            if let Some(shape) = declared.cloned() {
+                let class = class.clone();
+                let same = self.field(*loader, &FieldRef { class, ..field });
+                return self.found(id, same, &shape);
+            }
+        }
+        // A constant of an interface, or of a class that is not watched.
+        self.same.insert(id, id);
+        self.settle(id);
+    }
+
+    /// A field turned out to be another one: its sites are declared.
+    fn found(&mut self, id: u32, same: u32, shape: &FieldShape) {
+        self.same.insert(id, same);
+        for mut withheld in self.withheld.remove(&id).unwrap_or_default() {
+            if shape.is_volatile {
+                withheld.access.volatile = true;
+                withheld.access.wide = false;
+            }
+            self.declare_access(withheld);
         }
     }
 
@@ -383,144 +594,4 @@ impl Tables {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_dense_and_declared_in_order() {
-        let registry = Registry::new(None);
-        let class = registry.class("bank.Account", Some("Account.java"));
-        registry.shape("bank.Account", shape(None, &["balance"]));
-        assert_eq!(registry.class("bank.Account", None), class);
-        let (field, _) = registry.field("bank.Account", "balance");
-        assert_eq!(registry.field("bank.Account", "balance").0, field);
-        let method = registry.method(class, "deposit", "(I)V");
-        let site = registry
-            .site(
-                method,
-                7,
-                Some(Access {
-                    kind: AccessKind::Write,
-                    target: Target::Field(field),
-                    volatile: false,
-                    wide: false,
-                    approximate: false,
-                }),
-            )
-            .unwrap();
-        let lock = registry.site(method, 8, None).unwrap();
-        assert_eq!(registry.pending().len(), 5);
-        registry.flush();
-        assert!(registry.pending().is_empty());
-        assert_eq!(
-            registry.site_field(site),
-            Some(("bank.Account".to_owned(), "balance".to_owned()))
-        );
-        assert_eq!(registry.site_field(lock), None);
-        assert_eq!(registry.site_field(99), None);
-    }
-
-    fn shape(above: Option<&str>, fields: &[&str]) -> Shape {
-        let volatile = |name: &&str| FieldShape {
-            name: (*name).to_owned(),
-            is_volatile: name.starts_with('v'),
-            is_final: false,
-        };
-        Shape {
-            super_class: above.map(str::to_owned),
-            fields: fields.iter().map(volatile).collect(),
-        }
-    }
-
-    fn write(target: Target) -> Access {
-        Access {
-            kind: AccessKind::Write,
-            target,
-            volatile: false,
-            wide: true,
-            approximate: false,
-        }
-    }
-
-    /// The sites that were declared: id, field, and whether it is volatile.
-    fn sites(registry: &Registry) -> Vec<(u32, u32, bool)> {
-        let sites = registry.pending().into_iter().filter_map(|declaration| {
-            let Declaration::Site { id, access, .. } = declaration else {
-                return None;
-            };
-            let access = access?;
-            let (Target::Field(field) | Target::Static(field)) = access.target else {
-                return None;
-            };
-            assert_eq!(access.wide, !access.volatile);
-            Some((id, field, access.volatile))
-        });
-        sites.collect()
-    }
-
-    #[test]
-    fn an_inherited_field_is_one_field_under_every_name() {
-        let registry = Registry::new(None);
-        registry.shape("Base", shape(Some("java.lang.Object"), &["x", "vy"]));
-        registry.shape("Sub", shape(Some("Base"), &["z"]));
-        let (x, declared) = registry.field("Base", "x");
-        assert!(declared.is_some());
-        assert_eq!(registry.field("Sub", "x").0, x);
-        assert!(registry.field("Sub", "vy").1.unwrap().is_volatile);
-    }
-
-    #[test]
-    fn sites_wait_for_the_superclass_that_declares_their_field() {
-        let registry = Registry::new(None);
-        registry.shape("Sub", shape(Some("Middle"), &[]));
-        let (through_sub, declared) = registry.field("Sub", "vx");
-        assert!(declared.is_none());
-        registry.site(0, 1, Some(write(Target::Field(through_sub))));
-        registry.shape("Middle", shape(Some("Base"), &["y"]));
-        assert_eq!(sites(&registry), [], "not yet");
-        registry.shape("Base", shape(None, &["vx"]));
-        let (base, _) = registry.field("Base", "vx");
-        assert_ne!(base, through_sub);
-        assert_eq!(registry.same_field(through_sub), base);
-        registry.shape("Other", shape(Some("Base"), &[]));
-        registry.site(0, 2, Some(write(Target::Static(through_sub))));
-        assert_eq!(
-            registry.site_field(0),
-            Some(("Sub".to_owned(), "vx".to_owned()))
-        );
-    }
-
-    #[test]
-    fn resolved_sites_name_the_inherited_field() {
-        let registry = Registry::new(None);
-        registry.shape("Sub", shape(Some("Base"), &[]));
-        let (through_sub, _) = registry.field("Sub", "vx");
-        let site = registry.site(0, 1, Some(write(Target::Static(through_sub))));
-        registry.shape("Base", shape(None, &["vx"]));
-        let (base, _) = registry.field("Base", "vx");
-        assert_eq!(sites(&registry), [(site.unwrap(), base, true)]);
-    }
-
-    #[test]
-    fn a_site_is_declared_before_its_first_use_in_any_case() {
-        let registry = Registry::new(None);
-        registry.shape("Sub", shape(Some("Never"), &[]));
-        let (field, _) = registry.field("Sub", "x");
-        let site = registry
-            .site(0, 1, Some(write(Target::Field(field))))
-            .unwrap();
-        assert_eq!(sites(&registry), []);
-        locked(&registry.tables).settle(field);
-        assert_eq!(sites(&registry), [(site, field, false)]);
-    }
-
-    #[test]
-    fn circles_and_fields_that_nobody_declares_end() {
-        let registry = Registry::new(None);
-        registry.shape("A", shape(Some("B"), &[]));
-        registry.shape("B", shape(Some("A"), &[]));
-        assert!(registry.field("A", "x").1.is_none());
-        registry.shape("C", shape(None, &[]));
-        assert!(registry.field("C", "x").1.is_none());
-    }
-}
+mod tests;

@@ -2,54 +2,26 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/account.rs"]
+mod account;
 mod support;
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
+use account::{Step, accounts};
 use support::{jdks, version, watched};
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 use untorn_live::{Options, Tally, watch};
 use untorn_model::{Event, Op, Tables};
 use untorn_trace::Error;
 use untorn_trace::Source;
 
-/// One step of the program's own account.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    kind: u8,
-    place: u32,
-    value: u64,
-}
-
 const READ: u8 = 0;
 const WRITE: u8 = 1;
 const ACQUIRE: u8 = 2;
 const RELEASE: u8 = 3;
-
-/// The account of each thread.
-fn accounts(file: &Path, threads: usize) -> Vec<Vec<Step>> {
-    let bytes = fs::read(file).unwrap();
-    let mut at = 0;
-    let mut take = |count: usize| {
-        let part = &bytes[at..at + count];
-        at += count;
-        part.iter().fold(0u64, |value, &b| value << 8 | b as u64)
-    };
-    (0..threads)
-        .map(|_| {
-            let steps = take(4);
-            (0..steps)
-                .map(|_| Step {
-                    kind: take(1) as u8,
-                    place: take(4) as u32,
-                    value: take(8),
-                })
-                .collect()
-        })
-        .collect()
-}
 
 /// Everything a run yielded.
 struct Log {
@@ -134,6 +106,15 @@ fn run(options: &Options, account: &Path, threads: usize) {
     check(&log, &accounts(account, threads));
 }
 
+/// Both ways of tracking; of private objects everything is recorded, so that the accounts can be compared.
+fn trackings() -> [Config; 2] {
+    [Tracking::Pessimistic, Tracking::Optimistic].map(|tracking| Config {
+        tracking,
+        keep_private: true,
+        ..Config::default()
+    })
+}
+
 /// The program that calls the runtime itself.
 fn stress(
     jdk: &Path,
@@ -155,7 +136,15 @@ fn stress(
         kind.to_owned(),
         "return".to_owned(),
     ];
-    run(&watched(jdk, jvm, "Stress", &arguments), &account, threads);
+    let mut options = watched(jdk, jvm, "Stress", &arguments);
+    for config in trackings() {
+        options.config = Config {
+            tracking: config.tracking,
+            keep_private: true,
+            ..options.config
+        };
+        run(&options, &account, threads);
+    }
 }
 
 /// The program that the agent rewrites.
@@ -170,11 +159,13 @@ fn plain(jdk: &Path, jvm: &[&str], threads: usize, operations: usize, cells: usi
         writes.to_string(),
     ];
     let mut options = watched(jdk, jvm, "Plain", &arguments);
-    options.config = Config {
-        exclude: vec!["Plain$Account".to_owned()],
-        ..Config::default()
-    };
-    run(&options, &account, threads);
+    for config in trackings() {
+        options.config = Config {
+            exclude: vec!["Plain$Account".to_owned()],
+            ..config
+        };
+        run(&options, &account, threads);
+    }
 }
 
 #[test]

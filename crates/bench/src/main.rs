@@ -2,8 +2,10 @@
 //!
 //! Each is a module that measures one part beside a plain yardstick in the same run, and prints the ratio: absolute numbers differ between machines, ratios hardly.
 
+mod agent;
 mod analyses;
 mod clock;
+mod program;
 mod trace;
 mod types;
 
@@ -13,9 +15,11 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 3] = [
+const BENCHMARKS: [(&str, Benchmark); 5] = [
     ("trace", trace::run),
     ("analyses", analyses::run),
+    ("agent", agent::run),
+    ("program", program::run),
     ("types", types::run),
 ];
 

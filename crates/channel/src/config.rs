@@ -1,5 +1,7 @@
 //! What the reader asks of the agent.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 /// Sent as JSON when an agent connects, or built from the agent's own options when it is used by hand.
@@ -17,8 +19,75 @@ pub struct Config {
     pub children: Option<String>,
     /// Sites of a program that calls the runtime itself, instead of being rewritten; their ids count from 0.
     pub sites: Vec<HandSite>,
+    /// How accesses and their records are made one.
+    pub tracking: Tracking,
+    /// Record accesses to objects that one thread alone has touched, too, when tracking is optimistic.
+    pub keep_private: bool,
     /// The specification of what ought to be atomic, in its TOML form.
     pub spec: Option<String>,
+    pub mode: Mode,
+}
+
+/// Which of the runs of a multi-run analysis it is.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The only one.
+    #[default]
+    Single,
+    /// Only which transactions may depend on which is logged.
+    First,
+    /// Only what first runs chose is recorded.
+    Second(Choice),
+}
+
+/// What a second run records.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Choice {
+    /// Events outside of regions, too.
+    pub unary: bool,
+    /// By the names of their classes, with dots.
+    pub classes: BTreeMap<String, ChosenClass>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ChosenClass {
+    /// Of the class files that the choice was made from; none if that is not known.
+    pub hashes: BTreeSet<u64>,
+    pub regions: BTreeSet<ChosenRegion>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct ChosenRegion {
+    pub method: String,
+    pub descriptor: String,
+    /// The number of a block in its method, from 1; none for the method itself.
+    pub block: Option<u32>,
+}
+
+impl Choice {
+    /// Whether nothing is recorded whatever the program does.
+    pub fn is_empty(&self) -> bool {
+        !self.unary && self.classes.values().all(|class| class.regions.is_empty())
+    }
+}
+
+impl ChosenClass {
+    /// Whether a class file of this hash is not among those that the choice was made from.
+    pub fn is_stale(&self, hash: u64) -> bool {
+        !self.hashes.is_empty() && !self.hashes.contains(&hash)
+    }
+}
+
+/// How the order of conflicting accesses is learned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tracking {
+    /// Every access locks its object's shadow word.
+    #[default]
+    Pessimistic,
+    /// Threads own shadow words, and give them up when others ask.
+    Optimistic,
 }
 
 /// A site that somebody wrote by hand, as in tests of the runtime.

@@ -44,9 +44,11 @@ pub struct Access {
 pub enum Declaration {
     Class {
         id: u32,
-        /// With dots.
+        /// With dots; classes of several loaders may have one name.
         name: String,
         source_file: Option<String>,
+        /// Of its class file, as the program has it; `None` for a class that is only named.
+        hash: Option<u64>,
     },
     Field {
         id: u32,
@@ -111,11 +113,16 @@ impl Declaration {
                 id,
                 name,
                 source_file,
+                hash,
             } => {
                 out.push(1);
                 put_number(out, *id as u64);
                 put_text(out, name);
                 put_text(out, source_file.as_deref().unwrap_or(""));
+                out.push(u8::from(hash.is_some()));
+                if let Some(hash) = hash {
+                    put_number(out, *hash);
+                }
             }
             Self::Field { id, class, name } => {
                 out.push(2);
@@ -185,6 +192,10 @@ impl Declaration {
                 id: take_id(bytes)?,
                 name: take_text(bytes)?,
                 source_file: Some(take_text(bytes)?).filter(|file| !file.is_empty()),
+                hash: match take_byte(bytes)? {
+                    0 => None,
+                    _ => Some(take_number(bytes)?),
+                },
             },
             2 => Self::Field {
                 id: take_id(bytes)?,
@@ -342,13 +353,18 @@ mod tests {
     fn declaration() -> impl Strategy<Value = Declaration> {
         let text = ".{0,40}";
         prop_oneof![
-            (any::<u32>(), text, proptest::option::of(".{1,10}")).prop_map(
-                |(id, name, source_file)| Declaration::Class {
+            (
+                any::<u32>(),
+                text,
+                proptest::option::of(".{1,10}"),
+                any::<Option<u64>>()
+            )
+                .prop_map(|(id, name, source_file, hash)| Declaration::Class {
                     id,
                     name,
-                    source_file
-                }
-            ),
+                    source_file,
+                    hash
+                }),
             (any::<u32>(), any::<u32>(), text).prop_map(|(id, class, name)| Declaration::Field {
                 id,
                 class,

@@ -15,8 +15,11 @@ pub const THREAD_BITS: u32 = 22;
 pub const POSITION_BITS: u32 = 36;
 pub const LOCK_BITS: u32 = 33;
 /// Classes that the runtime names, in [`Record::NewObject`]; 0 when the id does not fit.
+/// Threads in [`Record::Owned`]; the last number when the id does not fit.
 pub const CLASS_BITS: u32 = 20;
 pub const OP_SHIFT: u32 = 58;
+/// Regions in the records of a first run, from 1; 0 is outside of all.
+pub const REGION_BITS: u32 = 22;
 
 const ACCESS: u64 = 1 << 63;
 
@@ -66,9 +69,12 @@ const APPROXIMATE: u64 = 19;
 const NEW_LOCK: u64 = 20;
 const NEW_CLASS_LOCK: u64 = 21;
 const NEW_OBJECT: u64 = 22;
+const OWNED: u64 = 23;
+const IN: u64 = 24;
+const FROM: u64 = 25;
 
 /// The names of the operations in the Java runtime, with their numbers.
-pub const OPERATIONS: [(&str, u64); 22] = [
+pub const OPERATIONS: [(&str, u64); 25] = [
     ("EDGE", EDGE),
     ("ACQUIRE", LockOp::Acquire as u64),
     ("RELEASE", LockOp::Release as u64),
@@ -91,6 +97,9 @@ pub const OPERATIONS: [(&str, u64); 22] = [
     ("NEW_LOCK", NEW_LOCK),
     ("NEW_CLASS_LOCK", NEW_CLASS_LOCK),
     ("NEW_OBJECT", NEW_OBJECT),
+    ("OWNED", OWNED),
+    ("IN", IN),
+    ("FROM", FROM),
 ];
 
 /// A record, taken apart.
@@ -154,6 +163,45 @@ pub enum Record {
         object: u64,
         class: u32,
     },
+    /// An object is recorded from here on; only that thread touched it before, and wrote no records of it.
+    Owned {
+        object: u64,
+        thread: u32,
+    },
+    /// In a first run, where [`Record::Edge`] names transactions in place of positions: the thread's current transaction.
+    In(Transaction),
+    /// In a first run: the transaction that the edge before leads from.
+    From(Transaction),
+}
+
+/// A transaction of some thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Transaction {
+    /// Counted from 1 in its thread.
+    pub number: u64,
+    /// None outside of all regions.
+    pub region: Option<u32>,
+}
+
+impl Transaction {
+    const fn encode(self) -> u64 {
+        let region = match self.region {
+            Some(region) => region as u64 + 1,
+            None => 0,
+        };
+        (self.number & low(POSITION_BITS)) << REGION_BITS | region & low(REGION_BITS)
+    }
+
+    const fn decode(payload: u64) -> Self {
+        let region = payload & low(REGION_BITS);
+        Self {
+            number: payload >> REGION_BITS,
+            region: match region {
+                0 => None,
+                _ => Some(region as u32 - 1),
+            },
+        }
+    }
 }
 
 impl Record {
@@ -188,6 +236,11 @@ impl Record {
             }
             Self::NewObject { object, class } => {
                 op(NEW_OBJECT, pair(class, CLASS_BITS, object, OBJECT_BITS))
+            }
+            Self::In(transaction) => op(IN, transaction.encode()),
+            Self::From(transaction) => op(FROM, transaction.encode()),
+            Self::Owned { object, thread } => {
+                op(OWNED, pair(thread, CLASS_BITS, object, OBJECT_BITS))
             }
         }
     }
@@ -230,6 +283,12 @@ impl Record {
                 object: payload & low(OBJECT_BITS),
                 class: (payload >> OBJECT_BITS) as u32,
             },
+            IN => Self::In(Transaction::decode(payload)),
+            FROM => Self::From(Transaction::decode(payload)),
+            OWNED => Self::Owned {
+                object: payload & low(OBJECT_BITS),
+                thread: (payload >> OBJECT_BITS) as u32,
+            },
             _ => return None,
         })
     }
@@ -266,8 +325,23 @@ mod tests {
             Just(Record::Approximate),
             (lock.clone(), site.clone()).prop_map(|(lock, class)| Record::NewLock { lock, class }),
             (lock, site).prop_map(|(lock, class)| Record::NewClassLock { lock, class }),
-            (object, 0u32..1 << CLASS_BITS)
+            (object.clone(), 0u32..1 << CLASS_BITS)
                 .prop_map(|(object, class)| Record::NewObject { object, class }),
+            (object, 0u32..1 << CLASS_BITS)
+                .prop_map(|(object, thread)| Record::Owned { object, thread }),
+            (
+                any::<bool>(),
+                1u64..1 << POSITION_BITS,
+                proptest::option::of(0u32..(1 << REGION_BITS) - 1)
+            )
+                .prop_map(|(inside, number, region)| {
+                    let transaction = Transaction { number, region };
+                    if inside {
+                        Record::In(transaction)
+                    } else {
+                        Record::From(transaction)
+                    }
+                }),
         ]
     }
 

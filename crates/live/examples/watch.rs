@@ -1,10 +1,14 @@
 //! Runs a command, reads what its JVMs log, and says what was counted: the smallest use of this crate.
 //!
+//! UNTORN_TRACKING may be `optimistic`.
+//!
 //! `cargo run --release -p untorn-live --example watch -- java -version`
 
 use std::env;
 use std::process::ExitCode;
 
+use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 use untorn_live::{Options, agent_library, watch};
 use untorn_trace::Source;
 
@@ -19,6 +23,13 @@ fn main() -> ExitCode {
     let options = Options {
         command: env::args_os().skip(1).collect(),
         agent,
+        config: Config {
+            tracking: match env::var("UNTORN_TRACKING").as_deref() {
+                Ok("optimistic") => Tracking::Optimistic,
+                _ => Tracking::Pessimistic,
+            },
+            ..Config::default()
+        },
         ..Options::default()
     };
     let print = env::var_os("UNTORN_PRINT").is_some();

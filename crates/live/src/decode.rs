@@ -33,7 +33,12 @@ pub fn is_known(names: &Names, thread: u32, record: Record) -> bool {
             Record::NewLock { class, .. }
             | Record::NewClassLock { class, .. }
             | Record::NewObject { class, .. } => names.knows_runtime_class(class),
-            Record::Edge { .. } | Record::Element { .. } | Record::Approximate => true,
+            Record::Edge { .. }
+            | Record::Element { .. }
+            | Record::Approximate
+            | Record::Owned { .. }
+            | Record::In(_)
+            | Record::From(_) => true,
         }
 }
 
@@ -60,7 +65,8 @@ impl Decoder {
                     return Decoded::Lost;
                 }
             }
-            Record::Edge { .. } => {}
+            // Who had the object before is not an event: no analysis asks for it.
+            Record::Edge { .. } | Record::Owned { .. } | Record::In(_) | Record::From(_) => {}
             _ => {
                 return match self.event(names, thread, record) {
                     Some(event) => Decoded::Event(event),

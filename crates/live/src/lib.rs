@@ -13,6 +13,7 @@
 mod decode;
 mod drain;
 mod error;
+mod first;
 mod launch;
 mod linearize;
 mod names;
@@ -27,6 +28,7 @@ mod watch;
 
 pub use drain::{Drained, Limits};
 pub use error::Error;
+pub use first::Told;
 pub use launch::{Launch, agent_library};
 pub use record::record;
 pub use session::Process;

@@ -2,7 +2,9 @@
 //!
 //! Locations and locks are made when the first event names them, since their ids are the runtime's own and sparse.
 
-use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_channel::declare::{Access, AccessKind, Declaration, Target};
 use untorn_model::{
     AccessFlags, Class, ClassId, Field, FieldId, Lock, LockId, LockKind, Method, MethodId, Object,
@@ -36,7 +38,10 @@ struct SiteEntry {
 pub struct Names {
     pub tables: Tables,
     classes: Vec<Option<ClassId>>,
+    /// The first class of each name.
     class_by_name: FxHashMap<StrId, ClassId>,
+    /// By name: the hashes of the class files that were loaded.
+    hashes: BTreeMap<String, BTreeSet<u64>>,
     fields: Vec<Option<(FieldId, ClassId)>>,
     methods: Vec<Option<MethodId>>,
     regions: Vec<Option<RegionId>>,
@@ -45,6 +50,7 @@ pub struct Names {
     named_threads: FxHashMap<u32, String>,
     threads: Vec<Option<ThreadId>>,
     keys: FxHashMap<u64, StrId>,
+    key_names: FxHashSet<StrId>,
     objects: FxHashMap<u64, ObjectId>,
     statics: FxHashMap<ClassId, ObjectId>,
     vars: FxHashMap<(u64, FieldId), VarId>,
@@ -79,12 +85,22 @@ impl Names {
                 id,
                 name,
                 source_file,
+                hash,
             } => {
+                if let Some(hash) = hash {
+                    let known = self.hashes.entry(name.clone()).or_default();
+                    known.insert(hash);
+                }
                 let class = self.class(&name, source_file.as_deref())?;
                 put(&mut self.classes, id, class)
             }
             Declaration::RuntimeClass { id, name } => {
-                let class = self.class(&name, None)?;
+                // Only its name matters, so any class of that name will do.
+                let text = self.tables.strings.intern(&name)?;
+                let class = match self.class_by_name.get(&text) {
+                    Some(&class) => class,
+                    None => self.class(&name, None)?,
+                };
                 put(&mut self.runtime_classes, id, class)
             }
             Declaration::Field { id, class, name } => {
@@ -134,24 +150,35 @@ impl Names {
                 Some(())
             }
             Declaration::Key { id, text } => {
-                let text = self.tables.strings.intern(&text)?;
+                let text = self.key_name(text)?;
                 self.keys.insert(id, text);
                 Some(())
             }
         }
     }
 
+    /// A name for a key that no other key has: `5` and `"5"` read the same and are not, nor are constants of two loaders' enums.
+    fn key_name(&mut self, text: String) -> Option<StrId> {
+        let mut name = text.clone();
+        for number in 2.. {
+            let id = self.tables.strings.intern(&name)?;
+            if self.key_names.insert(id) {
+                return Some(id);
+            }
+            name = format!("{text} ({number})");
+        }
+        None
+    }
+
+    /// A new class: several loaders may each have one of this name.
     fn class(&mut self, name: &str, source_file: Option<&str>) -> Option<ClassId> {
         let name = self.tables.strings.intern(name)?;
-        if let Some(&class) = self.class_by_name.get(&name) {
-            return Some(class);
-        }
         let source_file = match source_file {
             Some(file) => Some(self.tables.strings.intern(file)?),
             None => None,
         };
         let class = self.tables.classes.push(Class { name, source_file })?;
-        self.class_by_name.insert(name, class);
+        self.class_by_name.entry(name).or_insert(class);
         Some(class)
     }
 
@@ -237,6 +264,11 @@ impl Names {
         let var = self.tables.add_var(Var { object, part })?;
         self.vars.insert((0, field), var);
         Some(var)
+    }
+
+    /// By name: the hashes of the class files that were loaded.
+    pub fn hashes(&self) -> &BTreeMap<String, BTreeSet<u64>> {
+        &self.hashes
     }
 
     /// Whether a site was declared.

@@ -1,5 +1,6 @@
 //! A live process as a source of events.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -82,6 +83,29 @@ impl LiveSource {
         Tally {
             edges: self.lines.edges(),
             ..self.tally
+        }
+    }
+
+    /// By class name: the hashes of the class files that were loaded.
+    pub fn hashes(&self) -> &BTreeMap<String, BTreeSet<u64>> {
+        self.names.hashes()
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Waits for more records of some thread; `None` when there will be none.
+    pub(crate) fn next_chunk(&mut self) -> Option<Chunk> {
+        self.chunks.recv().ok()
+    }
+
+    /// Takes in what was declared and no record has needed.
+    pub(crate) fn learn_the_rest(&mut self) {
+        while let Ok(all) = self.declarations.recv_timeout(Duration::from_secs(5)) {
+            for declaration in all {
+                self.names.declare(declaration);
+            }
         }
     }
 

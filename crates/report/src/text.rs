@@ -158,8 +158,21 @@ impl Page<'_> {
             for (region, mark) in sure.chain(racy) {
                 let place = place_text(&places::of_region(region));
                 let place = place.map_or_else(String::new, |text| format!(" {text}"));
-                self.paragraph(INDENT, &format!("{}{place}{mark}", region.short_name()));
+                let mut line = format!("{}{place}{mark}", region.short_name());
+                for assumed in document.assumptions_of(region) {
+                    line.push_str(&format!(", assuming that {}", assumed.what));
+                }
+                self.paragraph(INDENT, &line);
             }
+        }
+        for assumed in &document.assumed {
+            let rest = match assumed.proofs.len() {
+                0 => "no proof rests on it".to_owned(),
+                1 => "1 proof rests on it".to_owned(),
+                n => format!("{n} proofs rest on it"),
+            };
+            let line = format!("assumed that {} ({}); {rest}", assumed.what, assumed.place);
+            self.paragraph(0, &line);
         }
     }
 

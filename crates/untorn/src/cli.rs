@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::check::CheckArgs;
+use crate::commands::infer::InferArgs;
 use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
@@ -26,6 +27,7 @@ pub enum Command {
     Run(RunArgs),
     Record(RecordArgs),
     Check(CheckArgs),
+    Infer(InferArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
     Refine(RefineArgs),
@@ -135,6 +137,7 @@ Examples:
   untorn run --fast --exit-code program -- ./start.sh
 
 Runs doublechecker, atomizer and views unless --with or --fast says otherwise.
+Exits with 1 if there are findings, else with the program's own status (128 + n if signal n killed it).
 The agent goes into the command line of java; any other command gets it through JAVA_TOOL_OPTIONS,
 and then each JVM says \"Picked up JAVA_TOOL_OPTIONS\" on standard error.")]
 pub struct RunArgs {
@@ -147,8 +150,8 @@ pub struct RunArgs {
     pub watch: WatchArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Whose status to exit with: untorn's own, or the program's.
-    #[arg(long, value_enum, default_value_t = StatusOf::Untorn, value_name = "untorn|program")]
+    /// Whose status to exit with: untorn's if there are findings and else the program's, or always that of one of them.
+    #[arg(long, value_enum, default_value_t = StatusOf::Both, value_name = "both|untorn|program")]
     pub exit_code: StatusOf,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "CMD")]
@@ -158,7 +161,11 @@ pub struct RunArgs {
 /// Whose exit status counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum StatusOf {
+    /// 1 if there are findings, else the program's, so that a failing program fails the command.
+    Both,
+    /// Untorn's own, whatever became of the program.
     Untorn,
+    /// The program's, whatever was found.
     Program,
 }
 

@@ -55,8 +55,10 @@ pub enum RunMode {
     Single,
     /// Only the imprecise part, which writes a profile of suspicious regions.
     First,
-    /// Only what the profiles of first runs name.
+    /// Only what the profiles of first runs name; with `--with velodrome` that looks at it instead.
     Second,
+    /// Only the precise part, on everything: for comparison.
+    Precise,
 }
 
 #[derive(Debug, Args)]
@@ -70,7 +72,7 @@ pub struct SelectionArgs {
     /// The rules by which the atomizer decides.
     #[arg(long, value_enum, default_value_t = AtomizerMode::Full, value_name = "MODE")]
     pub atomizer: AtomizerMode,
-    /// Which part of doublechecker runs; first and second imply doublechecker alone.
+    /// Which part of doublechecker runs; all but single imply it alone.
     #[arg(long, value_enum, default_value_t = RunMode::Single)]
     pub mode: RunMode,
     /// The profile that a first run writes, or one that a second run reads; may be given several times for a second run.
@@ -90,10 +92,10 @@ pub enum Switch {
     Off,
 }
 
-/// The analyses that were asked for, and where a first run leaves its profile.
+/// The analyses that were asked for, and what a first run leaves.
 pub struct Wanted {
     pub analyses: Vec<Box<dyn Analysis>>,
-    profile: Option<(PathBuf, Arc<OnceLock<Profile>>)>,
+    profile: Option<Arc<OnceLock<Profile>>>,
 }
 
 impl SelectionArgs {
@@ -101,20 +103,22 @@ impl SelectionArgs {
     pub fn select(&self, default: &[AnalysisName]) -> Result<Wanted, Failure> {
         let specification = specification(self.spec.as_deref())?;
         let sync_edges = self.sync_edges == Switch::On;
+        if matches!(self.mode, RunMode::Single | RunMode::Precise) && !self.profile.is_empty() {
+            return Err(Failure::Usage(
+                "--profile goes with --mode first or second".to_owned(),
+            ));
+        }
         match self.mode {
-            RunMode::Single => {
-                if !self.profile.is_empty() {
-                    return Err(Failure::Usage(
-                        "--profile goes with --mode first or second".to_owned(),
-                    ));
-                }
-                Ok(Wanted {
-                    analyses: self.single(default, &specification, sync_edges),
-                    profile: None,
-                })
-            }
+            RunMode::Single => Ok(Wanted {
+                analyses: self.single(default, &specification, sync_edges),
+                profile: None,
+            }),
+            RunMode::Precise => Ok(Wanted {
+                analyses: vec![doublechecker(sync_edges, Mode::PreciseOnly)],
+                profile: None,
+            }),
             RunMode::First => self.first(sync_edges),
-            RunMode::Second => self.second(sync_edges),
+            RunMode::Second => self.second(),
         }
     }
 
@@ -141,7 +145,7 @@ impl SelectionArgs {
             analyses.push(self.atomizer(assumptions));
         }
         if wants(AnalysisName::Views) {
-            analyses.push(Box::new(views::Views::new(views::Options {})));
+            analyses.push(Box::new(views::Views::new(views::Options::default())));
         }
         if wants(AnalysisName::Velodrome) {
             analyses.push(Box::new(velodrome::Velodrome::new(velodrome::Options {
@@ -183,23 +187,30 @@ impl SelectionArgs {
         }
     }
 
-    fn first(&self, sync_edges: bool) -> Result<Wanted, Failure> {
-        let [path] = self.profile.as_slice() else {
-            return Err(Failure::Usage(
+    /// Where a first run writes.
+    pub fn first_profile(&self) -> Result<&Path, Failure> {
+        match self.profile.as_slice() {
+            [path] => Ok(path),
+            _ => Err(Failure::Usage(
                 "--mode first needs --profile FILE, where it writes".to_owned(),
-            ));
-        };
+            )),
+        }
+    }
+
+    fn first(&self, sync_edges: bool) -> Result<Wanted, Failure> {
+        self.first_profile()?;
         let profile = Arc::new(OnceLock::new());
         Ok(Wanted {
             analyses: vec![doublechecker(
                 sync_edges,
                 Mode::FirstRun(Arc::clone(&profile)),
             )],
-            profile: Some((path.clone(), profile)),
+            profile: Some(profile),
         })
     }
 
-    fn second(&self, sync_edges: bool) -> Result<Wanted, Failure> {
+    /// What first runs have chosen for a second one.
+    pub fn second_profile(&self) -> Result<Profile, Failure> {
         if self.profile.is_empty() {
             return Err(Failure::Usage(
                 "--mode second needs --profile FILE, which a first run wrote".to_owned(),
@@ -209,32 +220,44 @@ impl SelectionArgs {
         for path in &self.profile {
             all.merge(&read_profile(path)?);
         }
-        let velodrome = self.with == [AnalysisName::Velodrome];
-        let inner: Box<dyn Analysis> = if velodrome {
+        if self.always_unary {
+            all.add_unary();
+        }
+        Ok(all)
+    }
+
+    /// What looks at everything that a second run sees.
+    pub fn second_analysis(&self) -> Box<dyn Analysis> {
+        let sync_edges = self.sync_edges == Switch::On;
+        if self.with == [AnalysisName::Velodrome] {
             Box::new(velodrome::Velodrome::new(velodrome::Options {
                 sync_edges,
                 ..velodrome::Options::default()
             }))
         } else {
             doublechecker(sync_edges, Mode::SingleRun)
-        };
-        let selection = Selection::new(all, self.always_unary);
+        }
+    }
+
+    fn second(&self) -> Result<Wanted, Failure> {
+        let selection = Selection::new(self.second_profile()?, self.always_unary);
         Ok(Wanted {
-            analyses: vec![Box::new(Selected::new(inner, selection))],
+            analyses: vec![Box::new(Selected::new(self.second_analysis(), selection))],
             profile: None,
         })
     }
 }
 
 impl Wanted {
-    /// Writes the profile of a first run.
-    pub fn deliver_profile(&self) -> Result<(), Failure> {
-        if let Some((path, profile)) = &self.profile {
-            let text = profile.get().map_or_else(String::new, ToString::to_string);
-            std::fs::write(path, text).map_err(|error| Failure::file(path, error))?;
-        }
-        Ok(())
+    /// What a first run says at its end.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()?.get()
     }
+}
+
+/// Writes what first runs said.
+pub fn write_profile(path: &Path, profile: &Profile) -> Result<(), Failure> {
+    std::fs::write(path, profile.to_string()).map_err(|error| Failure::file(path, error))
 }
 
 /// Reads a profile that a first run wrote.

@@ -74,9 +74,14 @@ fn classes() -> &'static Path {
         .path()
 }
 
+/// The agent's library, which cargo built for this test.
+fn agent() -> PathBuf {
+    let beside_this_test = std::env::current_exe().unwrap();
+    beside_this_test.with_file_name("libuntorn_agent.so")
+}
+
 /// Runs untorn with options before `--` and the program after.
 fn untorn(options: &[&str]) -> Output {
-    let beside_this_test = std::env::current_exe().unwrap();
     Command::new(env!("CARGO_BIN_EXE_untorn"))
         .args(options)
         .arg("--")
@@ -84,10 +89,7 @@ fn untorn(options: &[&str]) -> Output {
         .arg("-cp")
         .arg(classes())
         .arg("Counter")
-        .env(
-            "UNTORN_AGENT",
-            beside_this_test.with_file_name("libuntorn_agent.so"),
-        )
+        .env("UNTORN_AGENT", agent())
         .output()
         .unwrap()
 }
@@ -106,7 +108,10 @@ fn run_reports_what_is_torn_and_nothing_else() {
         (first.to_owned(), rest.to_owned())
     };
     assert_eq!(program, "counted");
-    assert_eq!(text(&run.stderr), "to the other stream\n");
+    assert_eq!(
+        text(&run.stderr),
+        "to the other stream\nuntorn: note: the program ended with status 5\n"
+    );
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let methods: Vec<&str> = report["findings"]
         .as_array()
@@ -121,8 +126,35 @@ fn run_reports_what_is_torn_and_nothing_else() {
 fn the_exit_status_is_whose_it_was_asked_for() {
     let run = untorn(&["run", "--fast", "--exit-code", "program", "-q"]);
     assert_eq!(run.status.code(), Some(5), "{run:?}");
+    // Nothing is found, but the program has failed.
     let run = untorn(&["run", "--exclude", "**", "-q"]);
+    assert_eq!(run.status.code(), Some(5), "{run:?}");
+    let said = text(&run.stderr);
+    assert!(said.contains("the program ended with status 5"), "{said}");
+    let run = untorn(&["run", "--fast", "--exit-zero", "-q"]);
+    assert_eq!(run.status.code(), Some(5), "{run:?}");
+    // Something is found, and that comes first.
+    let run = untorn(&["run", "--fast", "-q"]);
+    assert_eq!(run.status.code(), Some(1), "{run:?}");
+    let run = untorn(&["run", "--exclude", "**", "--exit-code", "untorn", "-q"]);
     assert_eq!(run.status.code(), Some(0), "{run:?}");
+    assert!(!text(&run.stderr).contains("ended with"), "{run:?}");
+}
+
+#[test]
+fn a_program_that_a_signal_kills_is_not_green() {
+    let run = Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .args(["run", "--exclude", "**", "-q", "--", "sh", "-c"])
+        .arg("\"$1\" -cp \"$2\" Counter; kill -TERM $$")
+        .arg("sh")
+        .arg(tool("java"))
+        .arg(classes())
+        .env("UNTORN_AGENT", agent())
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(128 + 15), "{run:?}");
+    let said = text(&run.stderr);
+    assert!(said.contains("the program ended with signal 15"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Accesses to fields, static fields and array elements: the pessimistic protocol.
+//! Accesses to fields, static fields and array elements.
 //!
-//! The object's shadow word is locked before the access and freed after it, both in one exception range: an access that throws frees the word without a record.
+//! The object's shadow word is locked or claimed before the access and freed after it, both in one exception range: an access that throws frees the word without a record.
 //! Nothing is kept in local variables for fields, so objects stay alive no longer than before; `dup` puts the reference where the call wants it.
 //!
 //! | access | inserted before it | after it |
@@ -9,8 +9,9 @@
 //! | `putfield` of one slot | `dup2 pop`, `lock` | `unlockStatic` |
 //! | `putfield` of two slots | `dup2_x1 pop2 dup_x2`, `lock` | `unlockStatic` |
 //! | `getstatic`, `putstatic` | `lockStatic` | `unlockStatic` |
-//! | array element | operands into locals, `lockArray` | `unlockArray` |
+//! | array element | `dup2` into locals, `lockArray` | `unlockArray` |
 //!
+//! With optimistic tracking, fields of objects that this thread alone has touched go around all of that ([`owned`](super::owned)).
 //! `unlockStatic` frees the word that the thread holds, whatever it belongs to.
 //! A static field of another class is read and dropped first: its class is then initialized while no word is held.
 
@@ -20,6 +21,7 @@ use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
 use super::guard::Guards;
 use super::weave::{Category, Result, Weaver};
+use crate::registry::FieldRef;
 
 /// `UntornRuntime.WRITES`.
 pub(super) const WRITES: i32 = 1 << 30;
@@ -34,7 +36,13 @@ impl Weaver<'_, '_> {
         }
         let writes = matches!(op, Op::Putfield | Op::Putstatic);
         let is_static = matches!(op, Op::Getstatic | Op::Putstatic);
-        let (id, declared) = self.subject.ids.field(&class, &reference.name);
+        let named = FieldRef {
+            class,
+            name: reference.name.to_string(),
+            descriptor: reference.descriptor.to_string(),
+            is_static,
+        };
+        let (id, declared) = self.subject.ids.field(self.subject.loader, &named);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
@@ -73,28 +81,49 @@ impl Weaver<'_, '_> {
         } else {
             (self.entry("lock", "Ljava/lang/Object;I")?, 0)
         };
+        let bypass = self.bypass(&reference.class, is_static)?;
         let mut code = self.body.before(index);
         if is_static && !own {
             code.field(Op::Getstatic, field)
                 .op(if two_slots { Op::Pop2 } else { Op::Pop });
         }
-        code.bind(start);
         match op {
-            Op::Getfield => code.op(Op::Dup),
-            Op::Putfield if two_slots => code.op(Op::Dup2X1).op(Op::Pop2).op(Op::DupX2),
-            Op::Putfield => code.op(Op::Dup2).op(Op::Pop),
-            _ => code.push_int(number, self.pool)?,
-        };
+            Op::Getfield => {}
+            Op::Putfield if two_slots => {
+                code.op(Op::Dup2X1).op(Op::Pop2).op(Op::DupX2);
+            }
+            Op::Putfield => {
+                code.op(Op::Dup2).op(Op::Pop);
+            }
+            _ => {
+                code.push_int(number, self.pool)?;
+            }
+        }
+        if let Some(bypass) = &bypass {
+            bypass.test(&mut code, context);
+        }
+        code.bind(start);
+        if op == Op::Getfield {
+            code.op(Op::Dup);
+        }
         code.push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, lock);
-        self.body
-            .after_within(index)
-            .push_int(number, self.pool)?
+        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
+            bypass.join(&mut code);
+        }
+        let mut code = self.body.after_within(index);
+        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
+            bypass.skip(&mut code, context);
+        }
+        code.push_int(number, self.pool)?
             .push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, unlock)
             .bind(end);
+        if let Some(bypass) = &bypass {
+            bypass.land(&mut code, op, field);
+        }
         self.guard_access(index, (start, end))?;
         self.counts.add(if is_static {
             "sites: static fields"
@@ -164,10 +193,10 @@ impl Weaver<'_, '_> {
         if let Some(value) = value {
             code.local(element.store(), value);
         }
-        code.local(Op::Istore, number)
-            .op(Op::Dup)
-            .local(Op::Astore, array)
-            .local(Op::Iload, number);
+        // What the access takes stays on the stack: the JVM's message for a null array says where array and index came from.
+        code.op(Op::Dup2)
+            .local(Op::Istore, number)
+            .local(Op::Astore, array);
         if let Some(value) = value {
             code.local(element.load(), value);
         }

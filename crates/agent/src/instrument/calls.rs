@@ -62,7 +62,7 @@ impl Weaver<'_, '_> {
         }
         match row.effect {
             Effect::Read | Effect::Write | Effect::Update => {
-                if self.extent != Extent::Everything {
+                if self.extent >= Extent::Fields {
                     return Ok(());
                 }
                 self.content_call(index, op, row, &parameters)

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | field, static field, array element | lock and unlock of its shadow word around the access |
 //! | `synchronized` block or method, `wait`, `notify` | what became of the monitor |
+//! | loop, when tracking is optimistic | a poll |
 //! | region | begin and end, on every way out |
 //! | call of a library that the [model](model) knows | what the call does to locks, signals and contents |
 //!
@@ -21,6 +22,7 @@ mod calls;
 mod guard;
 pub mod model;
 mod monitor;
+mod owned;
 mod plan;
 mod platform;
 mod survey;
@@ -31,11 +33,13 @@ pub use platform::Platform;
 
 use std::collections::BTreeMap;
 
+use untorn_channel::config::ChosenRegion;
 use untorn_classfile::read::Access;
 use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
 use untorn_spec::{ClassFacts, MethodFacts};
 
 use crate::Registry;
+use crate::loaders::Loader;
 use crate::registry::{FieldShape, Shape};
 use weave::Weaver;
 
@@ -85,6 +89,8 @@ impl Counts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     Everything,
+    /// Every access calls the runtime, also those to objects of one thread.
+    Calls,
     /// Neither array elements nor library calls.
     Fields,
     /// Monitors and regions only.
@@ -96,14 +102,18 @@ enum Extent {
 struct Subject<'s, 'a> {
     plan: &'s Plan,
     ids: &'s Registry,
+    loader: Loader,
     class: &'s ClassFile<'a>,
     facts: &'s ClassFacts,
-    /// The class's id.
+    /// The class's id, and the hash of its file.
     id: u32,
+    hash: u64,
+    /// The class has a shadow word of its own, not that of its superclass.
+    shadowed: bool,
 }
 
-/// Rewrites a class; new ids are declared in `ids`, to be flushed before the class is defined.
-pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry) -> Outcome {
+/// Rewrites a class that this loader defines; new ids are declared in `ids`, to be flushed before the class is defined.
+pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Outcome {
     let class = match ClassFile::parse(bytes) {
         Ok(class) => class,
         Err(error) => return Outcome::Untouched(Reason::Malformed(error.to_string())),
@@ -115,57 +125,83 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry) -> Outcome {
     if !plan.watches(&facts.name) || class.access.has(Access::MODULE) {
         return Outcome::Untouched(Reason::NotWatched);
     }
-    ids.shape(&facts.name, shape_of(&facts));
-    match edit(&class, &facts, plan, ids) {
+    ids.shape(loader, &facts.name, shape_of(&facts));
+    let source = class.attributes.source_file(&class.pool).ok().flatten();
+    let hash = hash_of(bytes);
+    let subject = Subject {
+        plan,
+        ids,
+        loader,
+        class: &class,
+        facts: &facts,
+        id: ids.class(loader, &facts.name, source.as_deref(), Some(hash)),
+        hash,
+        shadowed: !facts.is_interface
+            && !(facts.super_name.as_deref()).is_some_and(|name| plan.watches(name)),
+    };
+    match edit(&subject) {
         Ok(Some((bytes, counts))) => Outcome::Rewritten(bytes, counts),
         Ok(None) => Outcome::Untouched(Reason::Nothing),
         Err(error) => Outcome::Untouched(Reason::Edit(error)),
     }
 }
 
+/// `UntornMode.CHOSEN`.
+const CHOSEN: i32 = 1 << 30;
+
+impl Subject<'_, '_> {
+    /// A new region, as the number that inserted code passes on.
+    fn region(&self, facts: &MethodFacts, method: u32, block: Option<u32>, line: u32) -> i32 {
+        let id = self.ids.region(method, block, line) as i32;
+        let region = ChosenRegion {
+            method: facts.name.clone(),
+            descriptor: facts.descriptor.clone(),
+            block,
+        };
+        if self.plan.chooses(&self.facts.name, self.hash, &region) {
+            id | CHOSEN
+        } else {
+            id
+        }
+    }
+}
+
 fn shape_of(facts: &ClassFacts) -> Shape {
     let fields = facts.fields.iter().map(|field| FieldShape {
         name: field.name.clone(),
+        descriptor: field.descriptor.clone(),
+        is_static: field.is_static,
         is_final: field.is_final,
         is_volatile: field.is_volatile,
     });
     Shape {
         super_class: facts.super_name.clone(),
         fields: fields.collect(),
+        apart: false,
     }
 }
 
-fn edit(
-    class: &ClassFile<'_>,
-    facts: &ClassFacts,
-    plan: &Plan,
-    ids: &Registry,
-) -> Result<Option<(Vec<u8>, Counts)>, EditError> {
+/// FNV-1a of a class file: the same in every run and version, and enough to notice that a class was compiled anew.
+fn hash_of(bytes: &[u8]) -> u64 {
+    (bytes.iter()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn edit(subject: &Subject<'_, '_>) -> Result<Option<(Vec<u8>, Counts)>, EditError> {
+    let Subject { class, facts, .. } = *subject;
     let mut editor = ClassEditor::new(class.clone());
     let mut counts = Counts::default();
-    let source = class.attributes.source_file(&class.pool).ok().flatten();
-    let shadowed = !facts.is_interface
-        && !facts
-            .super_name
-            .as_deref()
-            .is_some_and(|name| plan.watches(name));
-    if shadowed {
+    if subject.shadowed {
         let hidden = Access::PUBLIC
             .with(Access::TRANSIENT)
             .with(Access::SYNTHETIC);
         editor.add_field(hidden, SHADOW, "J")?;
         counts.add("shadow fields");
     }
-    let subject = Subject {
-        plan,
-        ids,
-        class,
-        facts,
-        id: ids.class(&facts.name, source.as_deref()),
-    };
-    let mut changed = shadowed;
+    let mut changed = subject.shadowed;
     for (index, method) in facts.methods.iter().enumerate() {
-        changed |= edit_method(&mut editor, index, method, &subject, &mut counts);
+        changed |= edit_method(&mut editor, index, method, subject, &mut counts);
     }
     if !changed {
         return Ok(None);
@@ -183,13 +219,18 @@ fn edit_method<'a>(
     counts: &mut Counts,
 ) -> bool {
     let mut id = None;
-    for extent in [Extent::Everything, Extent::Fields, Extent::Order] {
+    for extent in [
+        Extent::Everything,
+        Extent::Calls,
+        Extent::Fields,
+        Extent::Order,
+    ] {
         match try_method(editor, index, facts, subject, extent, &mut id) {
             Ok(None) => return false,
             Ok(Some(done)) => {
                 counts.merge(&done);
                 counts.add(match extent {
-                    Extent::Everything => "methods rewritten",
+                    Extent::Everything | Extent::Calls => "methods rewritten",
                     Extent::Fields => "methods too large for arrays and library calls",
                     Extent::Order => "methods too large for fields",
                 });

@@ -80,7 +80,7 @@ impl Weaver<'_, '_> {
     fn region_of_block(&mut self, index: usize, block: u32) -> i32 {
         let line = self.line(index);
         let method = self.method_id();
-        let id = self.subject.ids.region(method, Some(block), line) as i32;
+        let id = self.subject.region(self.facts, method, Some(block), line);
         self.blocks.insert(block, id);
         id
     }

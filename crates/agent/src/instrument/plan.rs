@@ -1,6 +1,7 @@
 //! What is instrumented, and how: the configuration, ready for use.
 
 use untorn_channel::Config;
+use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking};
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::model::{ModelError, Models};
@@ -14,6 +15,10 @@ pub struct Plan {
     pub(super) spec: Specification,
     pub(super) arrays: bool,
     pub(super) stacks: bool,
+    /// Threads own objects: accesses test that first, and loops poll.
+    pub(super) optimistic: bool,
+    /// What a second run records; none if everything is.
+    choice: Option<Choice>,
     pub models: Models,
     pub platform: Platform,
 }
@@ -59,9 +64,25 @@ impl Plan {
             },
             arrays: config.arrays,
             stacks: config.stacks,
+            optimistic: config.tracking == Tracking::Optimistic,
+            choice: match &config.mode {
+                Mode::Second(choice) => Some(choice.clone()),
+                Mode::Single | Mode::First => None,
+            },
             models: Models::builtin()?,
             platform: Platform::builtin()?,
         })
+    }
+
+    /// Whether nothing is a region in threads of this name.
+    pub fn excludes_thread(&self, name: &str) -> bool {
+        self.spec.excludes_thread(name)
+    }
+
+    /// Whether a second run records a region; if the class has changed since the choice was made, each of its regions.
+    pub(super) fn chooses(&self, class: &str, hash: u64, region: &ChosenRegion) -> bool {
+        let chosen = self.choice.as_ref().and_then(|it| it.classes.get(class));
+        chosen.is_some_and(|class| class.is_stale(hash) || class.regions.contains(region))
     }
 
     /// Whether classes of this name (with dots) are watched.
@@ -69,6 +90,10 @@ impl Plan {
     /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.
     pub fn watches(&self, class: &str) -> bool {
         if PLATFORM.iter().any(|package| class.starts_with(package)) {
+            return false;
+        }
+        // Code that is no region can be called from one that was chosen, so only if none was nothing can ever be recorded.
+        if self.choice.as_ref().is_some_and(Choice::is_empty) {
             return false;
         }
         let named =

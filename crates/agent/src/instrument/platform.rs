@@ -11,6 +11,7 @@ use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, MethodEditor, Op
 use super::model::{Effect, ModelError, Operand};
 use super::weave::{CONTEXT, RUNTIME};
 use crate::Registry;
+use crate::loaders::Loader;
 
 const FILE: &str = "platform.toml";
 
@@ -59,7 +60,7 @@ impl Platform {
     pub fn edit(&self, bytes: &[u8], ids: &Registry) -> Result<Vec<u8>, EditError> {
         let mut editor = ClassEditor::new(ClassFile::parse(bytes)?);
         let class = editor.class().name.to_string();
-        let id = ids.class(&class.replace('/', "."), None);
+        let id = ids.class(Loader::BOOT, &class.replace('/', "."), None, None);
         for index in 0..editor.class().methods.len() {
             let method = &editor.class().methods[index];
             let (name, descriptor) = (method.name.to_string(), method.descriptor.to_string());

@@ -148,12 +148,14 @@ impl<'w, 'a> Weaver<'w, 'a> {
                 Insn::Plain(Op::Monitorenter) => self.monitor_enter(index, block)?,
                 Insn::Plain(Op::Monitorexit) => self.monitor_exit(index)?,
                 Insn::Invoke { op, method, .. } => self.call(index, op, method)?,
+                Insn::Jump { .. } | Insn::Switch(_) => self.poll(index)?,
                 _ if self.extent == Extent::Order => {}
                 Insn::Field { op, field } => self.field(index, op, field)?,
-                Insn::Plain(op) if self.extent == Extent::Everything => self.array(index, op)?,
+                Insn::Plain(op) if self.extent < Extent::Fields => self.array(index, op)?,
                 _ => {}
             }
         }
+        self.born()?;
         self.frame()?;
         Ok(self.body.is_edited().then_some((self.body, self.counts)))
     }
@@ -163,6 +165,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
         if self.object_call(index, op, &called)? {
             return Ok(());
         }
+        self.clone_call(index, op, &called)?;
         self.library_call(index, op, &called)
     }
 
@@ -281,7 +284,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
         }
         if region {
             let method = self.method_id();
-            let region = self.subject.ids.region(method, None, self.facts.line) as i32;
+            let line = self.facts.line;
+            let region = self.subject.region(self.facts, method, None, line);
             events.around(self.entry("begin", "I")?, self.entry("end", "I")?, region);
             self.counts.add("regions: methods");
         }
@@ -303,9 +307,14 @@ impl<'w, 'a> Weaver<'w, 'a> {
         };
         let lock = self.lock;
         let made = self.entry_without_context("context", &format!("()L{CONTEXT};"))?;
+        let resolved = self.pool.class(CONTEXT)?;
         let mut code = self.body.at_entry();
-        code.invoke(Op::Invokestatic, made)
-            .local(Op::Astore, context);
+        code.invoke(Op::Invokestatic, made);
+        if self.subject.plan.optimistic {
+            // Never fails; it makes the JVM load the class here and not between a test and its access.
+            code.class(Op::Checkcast, resolved);
+        }
+        code.local(Op::Astore, context);
         if let Some((slot, source)) = lock {
             match source {
                 Some(class) => code.ldc(class),

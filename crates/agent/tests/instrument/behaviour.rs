@@ -3,18 +3,23 @@
 use std::path::Path;
 
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 
 use crate::support::{Jdk, Program, Runtime, classes, java_source, text};
 
 /// As by default, and with everything that can be asked for.
-fn configurations() -> [Config; 2] {
+fn configurations() -> [Config; 3] {
     let everything = Config {
         arrays: true,
         stacks: true,
         spec: Some("heuristic = \"all-methods\"\ninclude = [\"**\"]".to_owned()),
         ..Config::default()
     };
-    [Config::default(), everything]
+    let optimistic = Config {
+        tracking: Tracking::Optimistic,
+        ..everything.clone()
+    };
+    [Config::default(), everything, optimistic]
 }
 
 /// Runs a program as it is and rewritten in every way, interpreted and compiled.

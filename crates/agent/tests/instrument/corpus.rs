@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 use untorn_classfile::ClassFile;
 use untorn_classfile::read::Entry;
 
@@ -69,11 +70,15 @@ fn rewritten_jars_verify() {
         spec: Some("include = [\"**\"]".to_owned()),
         ..Config::default()
     };
+    let optimistic = Config {
+        tracking: Tracking::Optimistic,
+        ..everything.clone()
+    };
     let loader =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../classfile/tests/it/java/LoadAll.java");
     for jdk in Jdk::all() {
         for jar in JARS {
-            for config in [&Config::default(), &everything] {
+            for config in [&Config::default(), &everything, &optimistic] {
                 let dir = tempfile::tempdir().unwrap();
                 let load = dir.path().join("load");
                 jdk.compile(&load, &[], &[&loader]);

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use untorn_agent::Registry;
 use untorn_agent::instrument::{self, Outcome, Plan, Reason};
 use untorn_agent::jdk;
+use untorn_agent::loaders::Loader;
 use untorn_channel::Config;
 
 /// A Java installation.
@@ -222,7 +223,7 @@ impl Program {
         let (plain, rewritten) = (self.path("plain"), self.path("rewritten"));
         for path in classes(&plain) {
             let bytes = std::fs::read(&path).unwrap();
-            let bytes = match instrument::rewrite(&bytes, &plan, &self.registry) {
+            let bytes = match instrument::rewrite(&bytes, &plan, &self.registry, Loader::BOOT) {
                 Outcome::Rewritten(bytes, counts) => {
                     for (name, amount) in counts.0 {
                         *self.counts.entry(name).or_default() += amount;

@@ -163,6 +163,13 @@ impl Graph {
         }
     }
 
+    /// One node comes before another in the same thread.
+    pub fn add_order(&mut self, from: NodeId, to: NodeId) {
+        if from != to {
+            self.edges.push((from.0, to.0));
+        }
+    }
+
     /// A thread was in the node for this stretch.
     ///
     /// What belongs to a component that was found earlier goes straight to `cyclic`.

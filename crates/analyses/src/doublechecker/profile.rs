@@ -16,7 +16,7 @@
 //! `unary` is there if events outside of regions matter; `block` is empty for a whole method, and `hash`, that of the class file, where it is not known.
 //! Two profiles whose hashes for one class differ come from different programs: see [`Profile::stale`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use untorn_model::{RegionId, RegionKind, SiteId, Tables, ThreadId};
@@ -146,27 +146,44 @@ impl Profile {
     }
 
     /// Writes the hash of each class into its regions, as the run that made the profile saw them.
+    ///
+    /// A class that several loaders have in several versions has several hashes, and its regions one entry for each.
     #[must_use]
-    pub fn with_hashes(self, hash_of: impl Fn(&str) -> Option<String>) -> Self {
-        let with_hash = |mut region: StaticRegion| {
-            if let StaticRegion::Method { class, hash, .. } = &mut region {
-                *hash = hash_of(class).or_else(|| hash.take());
+    pub fn with_hashes(self, hashes_of: impl Fn(&str) -> Vec<String>) -> Self {
+        let mut regions = BTreeSet::new();
+        for region in self.regions {
+            let hashes = match &region {
+                StaticRegion::Method { class, .. } => hashes_of(class),
+                _ => Vec::new(),
+            };
+            for new in &hashes {
+                let mut region = region.clone();
+                if let StaticRegion::Method { hash, .. } = &mut region {
+                    *hash = Some(new.clone());
+                }
+                regions.insert(region);
             }
-            region
-        };
+            if hashes.is_empty() {
+                regions.insert(region);
+            }
+        }
         Self {
-            regions: self.regions.into_iter().map(with_hash).collect(),
+            regions,
             unary: self.unary,
         }
     }
 
-    /// The classes whose hash here is not the one of the program at hand.
-    pub fn stale(&self, hash_of: impl Fn(&str) -> Option<String>) -> BTreeSet<&str> {
-        (self.regions.iter())
-            .filter_map(StaticRegion::class_and_hash)
-            .filter(|(class, hash)| hash_of(class).is_some_and(|now| now != *hash))
-            .map(|(class, _)| class)
-            .collect()
+    /// The classes of which the program at hand has a version that is not one of those here.
+    pub fn stale(&self, hashes_of: impl Fn(&str) -> Vec<String>) -> BTreeSet<&str> {
+        let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (class, hash) in (self.regions.iter()).filter_map(StaticRegion::class_and_hash) {
+            known.entry(class).or_default().insert(hash);
+        }
+        known.retain(|class, known| {
+            let now = hashes_of(class);
+            now.iter().any(|hash| !known.contains(hash.as_str()))
+        });
+        known.into_keys().collect()
     }
 
     /// Reads what [`fmt::Display`] wrote.
@@ -389,10 +406,13 @@ mod tests {
             block: None,
             hash: None,
         });
-        let profile = profile.with_hashes(|_| Some("old".to_owned()));
-        assert!(profile.stale(|_| Some("old".to_owned())).is_empty());
-        assert!(profile.stale(|_| None).is_empty());
-        let stale = profile.stale(|_| Some("new".to_owned()));
+        let hashes = |all: &[&str]| all.iter().map(|&one| one.to_owned()).collect::<Vec<_>>();
+        let profile = profile.with_hashes(|_| hashes(&["old", "other"]));
+        assert_eq!(profile.regions().count(), 2);
+        for now in [&["old"][..], &["other", "old"], &[]] {
+            assert!(profile.stale(|_| hashes(now)).is_empty(), "{now:?}");
+        }
+        let stale = profile.stale(|_| hashes(&["old", "new"]));
         assert_eq!(stale.into_iter().collect::<Vec<_>>(), ["bank.Account"]);
     }
 }

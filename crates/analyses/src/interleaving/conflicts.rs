@@ -46,7 +46,7 @@ pub(crate) enum Order {
 }
 
 /// Yields the edges into each event, as far as they are not implied by others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Conflicts {
     order: Order,
     accesses: Accesses<Point>,

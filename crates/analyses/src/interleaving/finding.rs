@@ -9,9 +9,9 @@ use super::{At, Cycle, Hop, Member, Tear};
 use crate::Describe;
 
 impl Tear {
-    /// Whether data conflicts alone show it, none of them approximate.
+    /// Whether data conflicts alone show it, none of them approximate, and not only the region's own threads have them.
     pub fn is_observed(&self) -> bool {
-        self.hops.iter().all(Hop::is_exact_data)
+        !self.domestic && self.hops.iter().all(Hop::is_exact_data)
     }
 
     /// The finding that blames the innermost region; `None` for a path that is not there.
@@ -46,7 +46,7 @@ impl Tear {
             evidence.notes.push(self.doubt().to_owned());
             Verdict::Suspected
         };
-        let kind = if self.hops.iter().all(is_thread_life) {
+        let kind = if self.domestic || self.hops.iter().all(is_thread_life) {
             Kind::ForkJoin
         } else {
             Kind::Torn
@@ -57,7 +57,9 @@ impl Tear {
     }
 
     fn doubt(&self) -> &'static str {
-        if self.hops.iter().any(|hop| hop.kind == EdgeKind::Sync) {
+        if self.domestic {
+            "Only threads that the region itself starts come between its parts, and it awaits their end."
+        } else if self.hops.iter().any(|hop| hop.kind == EdgeKind::Sync) {
             "The order rests on synchronization: whether the data seen can differ from a serial run is not shown."
         } else {
             "The order rests on an approximation: the program may have touched less than is recorded."

@@ -74,6 +74,8 @@ pub struct Tear {
     pub hops: Vec<Hop>,
     /// The transactions of other threads that the path passes.
     pub others: Vec<Member>,
+    /// It passes only threads that the region itself started, and comes back when the region has awaited their end.
+    pub domestic: bool,
 }
 
 /// A cycle of transactions of which none is torn by itself.

@@ -161,7 +161,8 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
             );
         }
         let entry = self.cursor;
-        for _ in body.block_ids() {
+        for id in body.block_ids() {
+            let site = self.entry_site(id);
             let node = self.node(Effect::Skip, site);
             self.entries.push(node);
         }
@@ -176,13 +177,19 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
         }
     }
 
+    fn entry_site(&mut self, id: BlockId) -> Site {
+        let first = self.shape.body.block_instrs(id).next();
+        let line = first.map_or(0, |(_, instr)| instr.line);
+        self.site(line, What::Entry)
+    }
+
     fn block(&mut self, id: BlockId, mut leaked: Leaked) {
         let body = self.shape.body;
         let block = body.block(id);
         self.cursor = Some(self.entries[id.index()]);
         for phi in &block.phis {
             if self.bound.contains(&phi.result.0) {
-                let site = self.site(0, What::Entry);
+                let site = self.entry_site(id);
                 self.push(Effect::Bind(phi.result.0), site);
             }
         }
@@ -332,6 +339,9 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
                 let arg = t.ghosts.arg(self.key.method, object);
                 actuals.push((Root::Ghost(ghost), arg));
             }
+            let owner = self.translator.world.table().field(field).class;
+            let declared = self.translator.declared_actuals(self.shape, object, owner);
+            actuals.extend(declared);
         }
         Actuals(actuals)
     }
@@ -339,10 +349,16 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
     /// The lock that protects the lock of an object, if its class has such.
     fn protector(&mut self, object: ValueId, leaked: &Leaked) -> Option<Arg> {
         let class = self.shape.body.ty(object).class()?;
-        self.translator.ghosts.family_of_class(class)?;
+        let declared = self.translator.declared_protector(self.shape, object);
+        if declared.is_none() {
+            self.translator.ghosts.family_of_class(class)?;
+        }
         // Nobody contends for the lock of an object that nobody knows.
         if self.is_confined(object, leaked) {
             return None;
+        }
+        if declared.is_some() {
+            return declared;
         }
         self.translator.ghosts.protects(class);
         Some(self.translator.ghosts.arg(self.key.method, object))
@@ -557,37 +573,41 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
             self.elements(line, arg, write, true, leaked);
         }
         let mut targets = Vec::new();
-        for &callee in &callees.translated {
+        // What is only declared is called by its declaration.
+        let (declared, library): (Vec<MethodId>, Vec<MethodId>) = (callees.library.iter().copied())
+            .partition(|&callee| self.translator.is_declared(callee));
+        let unknown = callees.unknown && !self.translator.is_declared(named);
+        let believed = (callees.unknown && !unknown).then_some(named);
+        for callee in (callees.translated.iter().copied())
+            .chain(declared)
+            .chain(believed)
+        {
             let world = self.translator.world;
-            let key = Key::called(world, self.key, self.shape, leaked, callee, args);
-            let receiver = usize::from(!world.table().method(callee).flags.is_static());
-            let mut actuals = Vec::new();
-            for (position, &arg) in args.iter().enumerate() {
-                if !self.shape.body.ty(arg).is_reference() {
-                    continue;
-                }
-                let root = match position.checked_sub(receiver) {
-                    Some(index) => Root::Param(index as u16),
-                    None => Root::This,
-                };
-                actuals.push((root, Arg::Lock(self.name(arg))));
+            let key = if world.is_translated(callee) {
+                Key::called(world, self.key, self.shape, leaked, callee, args)
+            } else {
+                Key::bodiless(callee)
+            };
+            if let Some(&receiver) = args.first()
+                && !world.table().method(callee).flags.is_static()
+                && self.translator.excludes(self.shape, receiver, callee)
+            {
+                continue;
             }
-            actuals.extend(self.ghost_actuals(callee, args));
+            let mut actuals = self.translator.call_actuals(self.shape, at, callee, args);
+            actuals.0.extend(self.ghost_actuals(callee, args));
             if let Some(method) = self.translator.method(key) {
-                targets.push(Target {
-                    method,
-                    actuals: Actuals(actuals),
-                });
+                targets.push(Target { method, actuals });
             }
         }
         if !targets.is_empty() {
             let site = self.site(line, What::Call(named));
             self.push(Effect::Call(targets), site);
         }
-        for &callee in &callees.library {
+        for callee in library {
             self.library_call(line, callee, args, leaked);
         }
-        if callees.unknown {
+        if unknown {
             let site = self.site(line, What::Unknown(named));
             self.push(Effect::Does(Atomicity::CMPD), site);
         }
@@ -739,6 +759,11 @@ enum Taking {
 }
 
 impl Translator<'_, '_> {
+    /// Whether a method is known by its declaration alone.
+    fn is_declared(&self, method: MethodId) -> bool {
+        !self.world.is_translated(method) && self.method(Key::bodiless(method)).is_some()
+    }
+
     /// Notes what serves as a lock, so that it may be a guard.
     fn record_lock(&mut self, lock: Lock, excludes: bool) {
         let plain = match self.locks.expr(lock) {

@@ -11,6 +11,7 @@
 
 mod body;
 mod content;
+mod declared;
 mod fields;
 mod fresh;
 mod ghosts;
@@ -25,12 +26,15 @@ use untorn_program::classes::Type;
 use untorn_program::{ClassId, FieldId, MethodId, Program, RegionId as Section};
 
 use crate::algebra::Algebra;
+use crate::annotations::{AnnotationError, Annotations, DeclaredGhosts, GhostNames, bodiless};
 use crate::input::{
-    self, Discipline, Field, Flow, Guard, Method, RegionId, Scope, Slot, ThreadStart, VisibleFields,
+    self, Actuals, Discipline, Field, Flow, Guard, Method, Overrides, RegionId, Scope, Slot,
+    ThreadStart, VisibleFields,
 };
-use crate::locks::{Lock, Locks, Root};
+use crate::locks::{FieldName, Ghost, Lock, Locks, Root};
 use body::Writer;
 use content::Content;
+use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};
 use fresh::{Shape, summarize};
 use ghosts::{Families, Family, Ghosts, Origin};
@@ -83,6 +87,12 @@ pub struct Translation {
     pub shared_content: FxHashMap<FieldId, (MethodId, u16)>,
     /// The synchronized blocks; a region's number is the index.
     pub blocks: Vec<(Key, Block)>,
+    /// For every field of the input whether all its accesses are known, so that a guard can be checked.
+    pub checkable: Vec<bool>,
+    /// Lock fields of which it is not known that they exclude others.
+    pub unsure: FxHashSet<FieldName>,
+    /// Declared ghost parameters by name.
+    pub ghost_names: GhostNames,
     ghosts: Ghosts,
 }
 
@@ -92,6 +102,8 @@ pub(crate) struct Translator<'f, 'a> {
     content: &'f Content,
     touched: &'f Touched,
     ghosts: Ghosts,
+    /// Ghosts that are declared; then there are no others.
+    declared: Declared,
     locks: Locks,
     sites: Sites,
     ids: FxHashMap<Key, input::MethodId>,
@@ -126,7 +138,13 @@ pub struct Front<'a> {
 
 impl<'a> Front<'a> {
     /// Looks at a program.
-    pub fn new(program: &'a Program, options: Options) -> Result<Front<'a>, BadModel> {
+    ///
+    /// Methods without a body whose atomicity is declared become methods of the input too.
+    pub fn new(
+        program: &'a Program,
+        options: Options,
+        annotations: &Annotations,
+    ) -> Result<Front<'a>, BadModel> {
         let world = World::new(program, Models::embedded()?, options);
         let summaries = summarize(&world);
         let shapes: FxHashMap<MethodId, Shape<'a>> = world
@@ -134,10 +152,15 @@ impl<'a> Front<'a> {
             .iter()
             .filter_map(|&method| Some((method, Shape::of(&world, method, &summaries)?)))
             .collect();
-        let keys = find_versions(&world, &shapes);
+        let mut keys = find_versions(&world, &shapes);
         let facts = FieldFacts::find(&world, &shapes, &keys);
         let content = Content::find(&world, &shapes);
         let touched = find_touched(&world, &shapes, &content);
+        keys.extend(
+            bodiless(program, annotations)
+                .into_iter()
+                .map(Key::bodiless),
+        );
         let families = Families::find(&world);
         let mut nests: FxHashMap<String, Vec<ClassId>> = FxHashMap::default();
         for class in world.table().class_ids() {
@@ -177,15 +200,26 @@ impl<'a> Front<'a> {
         let unused = translation
             .ghosts
             .unused(&translation.algebra.locks, &discipline);
-        if unused.is_empty() {
-            return translation;
-        }
-        // Ghosts that nothing rests on would only make types harder to read.
+        // Ghosts that nothing rests on would only make types harder to read; written anew in any case, since `guards` may have changed it.
         let off: FxHashSet<Family> = off.union(&unused).copied().collect();
         match self.settled_families(off, &all, &used) {
             Some(off) => self.write(&off, &used).0,
             None => plain,
         }
+    }
+
+    /// The input with the ghosts that are declared.
+    pub fn translate_declared(
+        &self,
+        declared: &DeclaredGhosts<'_>,
+        annotations: &Annotations,
+    ) -> Result<Translation, AnnotationError> {
+        let off = (0..self.families.count).map(Family).collect();
+        let mut translator = self.translator(&off, &UsedLocks::default());
+        let names = |method| annotations.parameter_names(method).to_vec();
+        translator.declare_ghosts(declared, &names)?;
+        translator.ghost_flows(&self.shapes)?;
+        Ok(self.written(translator).0)
     }
 
     /// The families to switch off so that the rest has ghosts that fit; nothing if no family is left.
@@ -220,6 +254,7 @@ impl<'a> Front<'a> {
             content: &self.content,
             touched: &self.touched,
             ghosts,
+            declared: Declared::default(),
             locks,
             sites: Sites::default(),
             ids: ids
@@ -235,7 +270,10 @@ impl<'a> Front<'a> {
     }
 
     fn write(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> (Translation, UsedLocks) {
-        let mut translator = self.translator(off, used);
+        self.written(self.translator(off, used))
+    }
+
+    fn written(&self, mut translator: Translator<'_, 'a>) -> (Translation, UsedLocks) {
         let graphs: Vec<Option<input::Graph>> = self
             .keys
             .iter()
@@ -297,9 +335,11 @@ impl Translator<'_, '_> {
     fn finish(mut self, front: &Front<'_>, graphs: Vec<Option<input::Graph>>) -> Translation {
         let keys = &front.keys;
         let mut program = input::Program::default();
+        let mut checkable = Vec::new();
         for key in self.fields.clone() {
             let field = self.input_field(key);
             program.fields.push(field);
+            checkable.push(self.is_checkable(key.field));
         }
         for (&key, body) in keys.iter().zip(graphs) {
             let method = self.input_method(key, body);
@@ -314,9 +354,19 @@ impl Translator<'_, '_> {
                 program.threads.push(ThreadStart { run, site });
             }
         }
-        program.classes = self.ghosts.input_classes(&front.families);
-        (program.slots, program.flows) = self.settle_ghosts();
-        program.allocations = self.ghosts.allocations();
+        if self.declared.is_empty() {
+            program.classes = self.ghosts.input_classes(&front.families);
+            (program.slots, program.flows) = self.settle_ghosts();
+            program.allocations = self.ghosts.allocations();
+        } else {
+            program.classes = self.declared.classes();
+            program.slots = std::mem::take(&mut self.declared.slots);
+            program.flows = std::mem::take(&mut self.declared.flows);
+            program.allocations = std::mem::take(&mut self.declared.allocations);
+        }
+        let unsure = (self.used.unsure_fields.iter())
+            .map(|(owner, name)| self.locks.field_name(owner, name))
+            .collect();
         Translation {
             input: program,
             algebra: Algebra::new(self.locks),
@@ -325,6 +375,9 @@ impl Translator<'_, '_> {
             fields: self.fields,
             shared_content: self.content.spilled().clone(),
             blocks: self.blocks,
+            checkable,
+            unsure,
+            ghost_names: self.declared.names,
             ghosts: self.ghosts,
         }
     }
@@ -372,6 +425,47 @@ impl Translator<'_, '_> {
         for (_, ghost) in self.ghosts.params_of(method, info.params.len()) {
             found.push(self.locks.root(Root::Ghost(ghost)));
         }
+        for ghost in self.ghosts_in_scope(method) {
+            let ghost = self.locks.root(Root::Ghost(ghost));
+            if !found.contains(&ghost) {
+                found.push(ghost);
+            }
+        }
+        found
+    }
+
+    /// Whether all code that accesses a field is translated, in the open.
+    fn is_checkable(&self, field: FieldId) -> bool {
+        let class = self.world.table().field(field).class;
+        self.world.is_translated_class(class) && !self.world.is_exposed(field)
+    }
+
+    /// Methods without a body that the method implements, if they are in the input.
+    fn overridden(&mut self, key: Key, has_body: bool) -> Vec<Overrides> {
+        let classes = self.world.table();
+        if !has_body || key != Key::general(self.world, key.method) {
+            return Vec::new();
+        }
+        let (name, descriptor) = (
+            classes.method_name(key.method),
+            classes.method_descriptor(key.method),
+        );
+        let class = classes.method(key.method).class;
+        let mut found = Vec::new();
+        for &above in classes.supertypes(class) {
+            let method = classes.declared_method(above, name, descriptor);
+            let method = method.filter(|&method| method != key.method);
+            let Some(method) = method.and_then(|method| self.method(Key::bodiless(method))) else {
+                continue;
+            };
+            let args = self.supertype_args(class, above);
+            let ghosts = self.declared.of_class(above).iter();
+            let ghosts = ghosts.map(|(_, ghost)| Root::Ghost(*ghost)).zip(args);
+            found.push(Overrides {
+                method,
+                ghosts: Actuals(ghosts.collect()),
+            });
+        }
         found
     }
 
@@ -379,8 +473,7 @@ impl Translator<'_, '_> {
         let classes = self.world.table();
         let info = classes.field(key.field);
         let volatile = info.flags.is_volatile();
-        let translated = self.world.is_translated_class(info.class);
-        let open = !translated || self.world.is_exposed(key.field);
+        let open = !self.is_checkable(key.field);
         let (wide, fixed) = if key.content {
             let wide = info
                 .ty
@@ -404,7 +497,11 @@ impl Translator<'_, '_> {
             candidates.extend(self.own_ghost(info.class, info.flags.is_static()));
         }
         Field {
-            owner: Ghosts::input_class(self.ghosts.family_of_class(info.class)),
+            owner: if self.declared.is_empty() {
+                Ghosts::input_class(self.ghosts.family_of_class(info.class))
+            } else {
+                self.declared.class_id(info.class)
+            },
             wide,
             fixed,
             candidates,
@@ -419,7 +516,9 @@ impl Translator<'_, '_> {
         let mut found = if is_static {
             Vec::new()
         } else {
-            vec![Locks::THIS]
+            let mut own = self.ghost_locks(class);
+            own.push(Locks::THIS);
+            own
         };
         let classes = self.world.table();
         let mut owners: Vec<ClassId> = classes.superclasses(class).collect();
@@ -468,16 +567,17 @@ impl Translator<'_, '_> {
         let own = self.ghosts.ghost_of(info.class).filter(|_| has_this);
         let params = self.ghosts.params_of(key.method, info.params.len());
         let ghosts = own.into_iter().chain(params.into_iter().map(|(_, g)| g));
+        let ghosts: Vec<Ghost> = ghosts.chain(self.ghosts_in_scope(key.method)).collect();
         Method {
             scope: Scope {
                 this: has_this,
                 params: info.params.len() as u16,
-                ghosts: ghosts.collect(),
+                ghosts,
                 fields: VisibleFields::Any,
             },
+            overrides: self.overridden(key, body.is_some()),
             body,
             declared: None,
-            overrides: Vec::new(),
             open,
             may_hold,
             holds: Vec::new(),

@@ -28,6 +28,14 @@ impl Key {
         }
     }
 
+    /// The only version of a method that is known by its declaration.
+    pub fn bodiless(method: MethodId) -> Key {
+        Key {
+            method,
+            fresh: false,
+        }
+    }
+
     /// The version of a callee that a call runs.
     pub fn called(
         world: &World<'_>,

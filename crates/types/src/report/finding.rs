@@ -14,7 +14,7 @@ use crate::input::{self, Effect, NodeId, Site};
 use crate::path::{Fault, Part};
 
 impl Typed<'_> {
-    pub(super) fn place(&self, site: Site) -> Option<Place> {
+    pub(crate) fn place(&self, site: Site) -> Option<Place> {
         let info = self.translation.sites.get(site)?;
         let classes = self.program.classes();
         Some(Place {
@@ -76,7 +76,7 @@ impl Typed<'_> {
         }
     }
 
-    fn site(&self, method: input::MethodId, node: NodeId) -> Option<Site> {
+    pub(crate) fn site(&self, method: input::MethodId, node: NodeId) -> Option<Site> {
         let body = self
             .translation
             .input
@@ -150,14 +150,14 @@ impl Typed<'_> {
         inferred.explain(algebra, program, discipline, method, bound)
     }
 
-    pub(super) fn fault_finding(
+    pub(crate) fn fault_finding(
         &mut self,
         method: MethodId,
         id: input::MethodId,
         fault: &Fault,
     ) -> Finding {
         let body = self.analysis.inferred.bodies[id.index()];
-        let atomicity = self.print(body);
+        let atomicity = self.print_in(method, body);
         let region = self.region(method);
         let name = region.short_name();
         let (calls, id, fault) = self.deepest(id, fault);
@@ -204,7 +204,7 @@ impl Typed<'_> {
         violation: Violation,
     ) -> Finding {
         let body = self.analysis.inferred.bodies[id.index()];
-        let atomicity = self.print(body);
+        let atomicity = self.print_in(method, body);
         let region = self.region(method);
         let culprit = match violation {
             Violation::Body(m)
@@ -266,7 +266,7 @@ impl Typed<'_> {
         lost
     }
 
-    fn loss(&self, broken: &Broken) -> GuardLoss {
+    pub(crate) fn loss(&self, broken: &Broken) -> GuardLoss {
         let classes = self.program.classes();
         let key = self.translation.fields[broken.field.index()];
         let mut field = classes.describe_field(key.field).replace('/', ".");

@@ -4,11 +4,12 @@ mod finding;
 mod racy;
 
 use rustc_hash::FxHashMap;
-use untorn_findings::{Evidence, Finding, Kind, Region, Verdict as Claim};
+use untorn_findings::{Assumed, Evidence, Finding, Kind, Region, Verdict as Claim};
 use untorn_program::{MethodId, Program};
 
 use crate::algebra::Atomicity;
 use crate::analysis::{Analysis, Verdict, analyze};
+use crate::annotations::{AnnotationError, Annotations, Entered, enter};
 use crate::front::models::BadModel;
 use crate::front::{Front, Key, Options, Translation};
 use crate::guards::{SolveError, infer_guards};
@@ -26,14 +27,19 @@ pub enum Error {
     /// The solver gave up.
     #[error(transparent)]
     Solver(#[from] SolveError),
+    /// A declaration makes no sense.
+    #[error(transparent)]
+    Annotation(#[from] AnnotationError),
 }
 
 /// A typed program.
 #[derive(Debug)]
 pub struct Typed<'a> {
-    program: &'a Program,
-    translation: Translation,
-    analysis: Analysis,
+    pub(crate) program: &'a Program,
+    pub(crate) translation: Translation,
+    pub(crate) analysis: Analysis,
+    pub(crate) entered: Entered,
+    pub(crate) annotations: Annotations,
     ids: FxHashMap<Key, input::MethodId>,
     /// For each method an access that races on a plain field, its own or a callee's.
     racy: Vec<Option<Site>>,
@@ -48,6 +54,8 @@ pub struct Outcome {
     pub proved: Vec<Region>,
     /// Regions that are atomic in every sequentially consistent run, but access plain fields in a race.
     pub proved_if_sequential: Vec<Region>,
+    /// What was believed, and the proofs that rest on it.
+    pub assumed: Vec<Assumed>,
 }
 
 /// How much there was to do.
@@ -71,6 +79,10 @@ pub struct Counts {
     pub solved: usize,
     /// Nodes of the shared decision diagram.
     pub diagram: usize,
+    /// Subatomicity constraints: bodies, implementations, declarations and started threads.
+    pub constraints: usize,
+    /// Guards and atomicities that were declared, so that they are only checked.
+    pub declared: usize,
 }
 
 impl<'a> Typed<'a> {
@@ -81,23 +93,42 @@ impl<'a> Typed<'a> {
 
     /// Translates and types a program, with assumptions of the user's.
     pub fn with(program: &'a Program, options: Options) -> Result<Typed<'a>, Error> {
-        let front = Front::new(program, options)?;
-        // Ghosts that lead nowhere are no error: there are types without them.
-        let mut translation = front.translate(|translation| {
+        Typed::with_annotations(program, options, Annotations::default())
+    }
+
+    /// Translates and types a program, with what its programmers declare.
+    ///
+    /// Where ghosts are declared, there are no others.
+    pub fn with_annotations(
+        program: &'a Program,
+        options: Options,
+        annotations: Annotations,
+    ) -> Result<Typed<'a>, Error> {
+        let front = Front::new(program, options, &annotations)?;
+        let typed = |translation: &mut Translation| -> Result<(Analysis, Entered), Error> {
+            let entered = enter(program, translation, &annotations)?;
             let Translation { algebra, input, .. } = translation;
-            let guarded = infer_guards(&mut algebra.locks, input).ok()?;
-            Some(guarded.proven())
-        });
-        let typed = |translation: &mut Translation| {
-            let Translation { algebra, input, .. } = translation;
-            analyze(algebra, input, Limits::default())
+            let analysis = analyze(algebra, input, &entered.assumed, Limits::default())?;
+            Ok((analysis, entered))
         };
-        let analysis = match typed(&mut translation) {
-            Ok(analysis) => analysis,
-            Err(_) => {
+        let ghosts = annotations.ghosts()?;
+        let mut translation = if ghosts.is_empty() {
+            // Ghosts that lead nowhere are no error: there are types without them.
+            front.translate(|translation| {
+                enter(program, translation, &annotations).ok()?;
+                let Translation { algebra, input, .. } = translation;
+                let guarded = infer_guards(&mut algebra.locks, input).ok()?;
+                Some(guarded.proven())
+            })
+        } else {
+            front.translate_declared(&ghosts, &annotations)?
+        };
+        let (analysis, entered) = match typed(&mut translation) {
+            Err(Error::Solver(_)) if ghosts.is_empty() => {
                 translation = front.translate(|_| None);
                 typed(&mut translation)?
             }
+            found => found?,
         };
         let ids = translation
             .methods
@@ -110,13 +141,25 @@ impl<'a> Typed<'a> {
             program,
             translation,
             analysis,
+            entered,
+            annotations,
             ids,
             racy,
         })
     }
 
+    /// What was declared and left out, and why.
+    pub fn notes(&self) -> impl Iterator<Item = &String> {
+        self.annotations.notes.iter().chain(&self.entered.notes)
+    }
+
+    /// What was declared.
+    pub fn annotations(&self) -> &Annotations {
+        &self.annotations
+    }
+
     /// The version of a method that anyone may call.
-    fn general(&self, method: MethodId) -> Option<input::MethodId> {
+    pub(crate) fn general(&self, method: MethodId) -> Option<input::MethodId> {
         let fresh = self.program.classes().is_constructor(method);
         self.ids.get(&Key { method, fresh }).copied()
     }
@@ -124,8 +167,14 @@ impl<'a> Typed<'a> {
     /// The inferred type of a method, in the notation of annotations; nothing if it cannot be reached.
     pub fn type_of(&mut self, method: MethodId) -> Option<String> {
         let id = self.general(method)?;
-        let atomicity = self.analysis.inferred.bodies[id.index()];
-        Some(self.print(atomicity))
+        let inferred = &self.analysis.inferred;
+        // A method without a body has nothing but its declaration.
+        let atomicity = if self.translation.input.methods[id.index()].body.is_some() {
+            inferred.bodies[id.index()]
+        } else {
+            inferred.methods[id.index()]
+        };
+        Some(self.print_in(method, atomicity))
     }
 
     /// The type of a method and why it is not proved, as text.
@@ -188,7 +237,7 @@ impl<'a> Typed<'a> {
         Some(self.describe(info))
     }
 
-    fn add_proved(&self, id: input::MethodId, region: Region, outcome: &mut Outcome) {
+    pub(crate) fn add_proved(&self, id: input::MethodId, region: Region, outcome: &mut Outcome) {
         if self.racy[id.index()].is_some() {
             outcome.proved_if_sequential.push(region);
         } else {
@@ -226,19 +275,38 @@ impl<'a> Typed<'a> {
             components: self.analysis.guarded.size.1,
             solved: self.analysis.inferred.solved,
             diagram: self.translation.algebra.nodes(),
+            constraints: bodies
+                .iter()
+                .map(|m| usize::from(m.body.is_some()) + m.overrides.len())
+                .sum::<usize>()
+                + self.entered.bounds.len()
+                + self.translation.input.threads.len(),
+            declared: self.entered.guards.len() + self.entered.bounds.len(),
         }
+    }
+
+    /// How long the guards took to find.
+    pub fn solving(&self) -> std::time::Duration {
+        self.analysis.solving
     }
 
     /// Verdicts on all methods and blocks that ought to be atomic.
     pub fn outcome(&mut self, ought: &dyn Fn(MethodId, Option<u32>) -> bool) -> Outcome {
         let mut outcome = Outcome::default();
+        let broken = self.broken_declarations();
+        outcome.findings = broken.findings;
         let classes = self.program.classes();
         let mut methods: Vec<MethodId> =
             self.translation.methods.iter().map(|k| k.method).collect();
         methods.sort_unstable();
         methods.dedup();
         for method in methods {
-            if classes.method_name(method).starts_with('<') || !ought(method, None) {
+            let said = self.entered.ought.get(&method).copied();
+            let wanted = said.unwrap_or_else(|| ought(method, None));
+            if classes.method_name(method).starts_with('<')
+                || !wanted
+                || broken.methods.contains(&method)
+            {
                 continue;
             }
             let Some(id) = self.general(method) else {
@@ -258,6 +326,8 @@ impl<'a> Typed<'a> {
             }
         }
         self.blocks(ought, &mut outcome);
+        self.asserted_blocks(&mut outcome);
+        self.believed(&mut outcome);
         outcome
     }
 
@@ -265,7 +335,12 @@ impl<'a> Typed<'a> {
         let mut verdicts: Vec<(MethodId, u32, u16, input::MethodId, bool)> = Vec::new();
         for (index, (key, block)) in self.translation.blocks.clone().into_iter().enumerate() {
             let general = self.general(key.method);
-            if general != self.ids.get(&key).copied() || !ought(key.method, Some(block.number)) {
+            let asserted =
+                (self.entered.asserted.iter()).any(|a| a.region == RegionId(index as u32));
+            if general != self.ids.get(&key).copied()
+                || asserted
+                || !ought(key.method, Some(block.number))
+            {
                 continue;
             }
             let Some(id) = general else { continue };
@@ -307,15 +382,17 @@ impl<'a> Typed<'a> {
         )
     }
 
-    fn print(&mut self, atomicity: Atomicity) -> String {
-        print_atomicity(&mut self.translation.algebra, atomicity, &[])
+    /// An atomicity in the words of a method.
+    pub(crate) fn print_in(&mut self, method: MethodId, atomicity: Atomicity) -> String {
+        let names = self.annotations.all_parameter_names(self.program, method);
+        print_atomicity(&mut self.translation.algebra, atomicity, &names)
     }
 
-    fn describe_lock(&self, lock: Lock) -> String {
+    pub(crate) fn describe_lock(&self, lock: Lock) -> String {
         self.translation.algebra.locks.describe(lock, &[])
     }
 
-    fn region(&self, method: MethodId) -> Region {
+    pub(crate) fn region(&self, method: MethodId) -> Region {
         let classes = self.program.classes();
         let class = classes.method(method).class;
         let line = self.program.body(method).and_then(|body| {

@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
+use untorn_analyses::doublechecker::Profile;
 use untorn_findings::{Document, merge};
 use untorn_trace::{OpenOptions, open, spool};
 
 use crate::cli::AnalyzeArgs;
 use crate::failure::Failure;
-use crate::output::{deliver, tell};
+use crate::output::{deliver, note, tell};
 use crate::progress::Bar;
-use crate::selection::AnalysisName;
+use crate::selection::{AnalysisName, RunMode, write_profile};
 
 /// A trace has all the time of the world, so the complete exact analysis leads.
 const DEFAULT: [AnalysisName; 3] = [
@@ -27,8 +28,9 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
         .collect();
     let mut document = Document::new(inputs);
     let mut findings = Vec::new();
+    let mut profile = Profile::default();
     for trace in &args.traces {
-        let outcome = analyze(args, trace)?;
+        let outcome = analyze(args, trace, &mut profile)?;
         findings.extend(outcome.findings);
         if args.traces.len() == 1 {
             document.stats = outcome.stats;
@@ -37,11 +39,18 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
             document.stats.insert(name, outcome.stats.into());
         }
     }
+    if args.selection.mode == RunMode::First {
+        write_profile(args.selection.first_profile()?, &profile)?;
+    }
     document.findings = merge(findings);
     deliver(&document, &args.output)
 }
 
-fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failure> {
+fn analyze(
+    args: &AnalyzeArgs,
+    trace: &std::path::Path,
+    profile: &mut Profile,
+) -> Result<Outcome, Failure> {
     let mut wanted = args.selection.select(&DEFAULT)?;
     let analyses = &mut wanted.analyses;
     let options = OpenOptions {
@@ -58,6 +67,9 @@ fn analyze(args: &AnalyzeArgs, trace: &std::path::Path) -> Result<Outcome, Failu
     })?;
     drop(bar);
     tell(&source.notes());
-    wanted.deliver_profile()?;
+    outcome.notes.iter().for_each(|text| note(text));
+    if let Some(of_trace) = wanted.profile() {
+        profile.merge(of_trace);
+    }
     Ok(outcome)
 }

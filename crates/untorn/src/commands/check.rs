@@ -10,12 +10,14 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
+use untorn_types::annotations::Annotations;
 use untorn_types::ought::Ought;
 use untorn_types::report::Typed;
 
 use crate::cli::OutputArgs;
 use crate::failure::Failure;
-use crate::output::{deliver, print};
+use crate::library::declarations;
+use crate::output::{deliver, note, print};
 use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
@@ -115,10 +117,12 @@ pub enum Filter {
     Initializers,
     /// Final fields.
     Final,
-    /// Volatile fields.
+    /// Volatile fields and atomic variables.
     Volatile,
     /// Fields that nothing writes once they are initialized.
     ReadOnly,
+    /// What concurrent collections hold; off unless switched on.
+    Concurrent,
     /// Fields of library classes for input and output.
     Io,
     /// Methods that use no lock on the fields in question.
@@ -154,8 +158,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     }
     if runs(StaticAnalysis::Types) || !args.explain.is_empty() {
         let clock = Instant::now();
-        let mut typed = Typed::with(&program, args.types.into())?;
+        let sources = declarations(&args.output.source)?;
+        let annotations = Annotations::read(&program, sources, &spec)
+            .map_err(untorn_types::report::Error::from)?;
+        let mut typed = Typed::with_annotations(&program, args.types.into(), annotations)?;
         let time = clock.elapsed();
+        for left_out in typed.notes() {
+            note(left_out);
+        }
         if !args.explain.is_empty() {
             return explain(&mut typed, &program, &args.explain);
         }
@@ -165,6 +175,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         document.stats.insert("types".into(), stats);
         findings.extend(outcome.findings);
         document.proved = outcome.proved;
+        document.assumed = outcome.assumed;
         document.proved_if_sequential = outcome.proved_if_sequential;
     }
     document.findings = merge(findings);
@@ -229,6 +240,11 @@ fn types_stats(
     };
     if let Some(counts) = counts.as_object_mut() {
         counts.insert("typing".into(), milliseconds(time).into());
+        counts.insert(
+            "solving guards".into(),
+            milliseconds(typed.solving()).into(),
+        );
+        counts.extend(annotation_stats(typed.annotations()));
         counts.insert("methods proved".into(), share(false).into());
         counts.insert("blocks proved".into(), share(true).into());
         counts.insert(
@@ -239,21 +255,57 @@ fn types_stats(
     Ok(counts)
 }
 
+/// How many annotations of each kind there are, for each thousand lines of source where these are known.
+fn annotation_stats(annotations: &Annotations) -> Map<String, Value> {
+    let mut stats = Map::new();
+    let lines = annotations.lines();
+    let mut all = 0;
+    for (kind, count) in annotations.counts() {
+        all += count;
+        stats.insert(format!("annotations ({kind})"), per_thousand(count, lines));
+    }
+    stats.insert("annotations".into(), per_thousand(all, lines));
+    if lines > 0 {
+        stats.insert("lines of source".into(), lines.into());
+    }
+    stats
+}
+
+fn per_thousand(count: usize, lines: usize) -> Value {
+    if lines == 0 {
+        return count.into();
+    }
+    let rate = count as f64 * 1000.0 / lines as f64;
+    format!("{count} ({rate:.1} per 1000 lines)").into()
+}
+
 fn plan(args: &CheckArgs) -> LoadPlan {
     LoadPlan {
-        inputs: args.paths.clone(),
         jdk_classes: args.jdk_class.clone(),
-        classpath: args
-            .classpath
-            .iter()
+        ..load_plan(
+            &args.paths,
+            args.classpath.as_deref(),
+            args.jdk.clone(),
+            args.main.clone(),
+        )
+    }
+}
+
+/// What to load, from the options that name it.
+pub fn load_plan(
+    paths: &[PathBuf],
+    classpath: Option<&str>,
+    jdk: Option<PathBuf>,
+    main: Option<String>,
+) -> LoadPlan {
+    LoadPlan {
+        inputs: paths.to_vec(),
+        classpath: (classpath.into_iter())
             .flat_map(std::env::split_paths)
             .filter(|path| *path != Path::new(""))
             .collect(),
-        jdk: args
-            .jdk
-            .clone()
-            .map_or(JdkChoice::Discover, JdkChoice::Home),
-        main: args.main.clone(),
+        jdk: jdk.map_or(JdkChoice::Discover, JdkChoice::Home),
+        main,
         ..LoadPlan::default()
     }
 }
@@ -283,6 +335,7 @@ fn switch(options: &mut Options, filter: Filter) -> &mut bool {
         Filter::Final => &mut options.final_fields,
         Filter::Volatile => &mut options.volatile_fields,
         Filter::ReadOnly => &mut options.read_only_fields,
+        Filter::Concurrent => &mut options.concurrent,
         Filter::Io => &mut options.io,
         Filter::Subordinate => &mut options.subordinate,
         Filter::Smallest => &mut options.smallest,

@@ -7,7 +7,7 @@ use untorn_analyses::doublechecker::Profile;
 use crate::cli::{ProfileArgs, ProfileCommand};
 use crate::failure::Failure;
 use crate::output::print;
-use crate::selection::read_profile;
+use crate::selection::{read_profile, write_profile};
 
 pub fn run(args: &ProfileArgs) -> Result<ExitCode, Failure> {
     let ProfileCommand::Merge { profiles, output } = &args.command;
@@ -16,9 +16,7 @@ pub fn run(args: &ProfileArgs) -> Result<ExitCode, Failure> {
         all.merge(&read_profile(path)?);
     }
     match output {
-        Some(path) => {
-            std::fs::write(path, all.to_string()).map_err(|error| Failure::file(path, error))?;
-        }
+        Some(path) => write_profile(path, &all)?,
         None => print(&all.to_string())?,
     }
     Ok(ExitCode::SUCCESS)

@@ -97,6 +97,9 @@ impl Refinement {
                     "--format",
                     "json",
                     "--exit-zero",
+                    // A program that fails is a trial like any other.
+                    "--exit-code",
+                    "untorn",
                     "--spec",
                 ])
                 .arg(&spec)

@@ -7,7 +7,7 @@ use untorn_report::diff::diff;
 
 use crate::cli::{Format, ReportArgs};
 use crate::failure::Failure;
-use crate::output::{deliver, format, read, status, write};
+use crate::output::{deliver, format, read, read_what_is_there, status, write};
 
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if args.diff {
@@ -17,13 +17,14 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let mut failed = None;
     for path in &args.findings {
         // What can be read is shown, whatever is wrong with the others.
-        match read(path) {
-            Ok(document) => documents.push((path.display().to_string(), document)),
-            Err(failure) => {
-                if let Some(earlier) = failed.replace(failure) {
-                    eprintln!("untorn: {earlier}");
-                }
-            }
+        let (document, failure) = read_what_is_there(path);
+        let whole = failure.is_none();
+        let shown = document.filter(|document| whole || !document.findings.is_empty());
+        documents.extend(shown.map(|document| (path.display().to_string(), document)));
+        if let Some(failure) = failure
+            && let Some(earlier) = failed.replace(failure)
+        {
+            eprintln!("untorn: {earlier}");
         }
     }
     if !documents.is_empty() {
@@ -51,6 +52,11 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
         for region in document.proved {
             if !united.proved.contains(&region) {
                 united.proved.push(region);
+            }
+        }
+        for assumed in document.assumed {
+            if !united.assumed.contains(&assumed) {
+                united.assumed.push(assumed);
             }
         }
         for suppressed in document.suppressed {

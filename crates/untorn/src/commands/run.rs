@@ -3,15 +3,17 @@
 use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
+use untorn_analyses::doublechecker::Profile;
 use untorn_findings::{Document, merge};
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
 
 use crate::cli::{RunArgs, StatusOf};
-use crate::commands::watching::{options, stats, status_of, warn};
+use crate::commands::multi_run::{chosen, first_run, stale};
+use crate::commands::watching::{ending, options, stats, status_of, warn};
 use crate::failure::Failure;
-use crate::output::{deliver, tell};
-use crate::selection::AnalysisName;
+use crate::output::{deliver, note, tell};
+use crate::selection::{AnalysisName, RunMode, write_profile};
 
 /// A run should predict, not only observe.
 const DEFAULT: [AnalysisName; 3] = [
@@ -21,25 +23,40 @@ const DEFAULT: [AnalysisName; 3] = [
 ];
 const FAST: [AnalysisName; 1] = [AnalysisName::Doublechecker];
 
+/// What came of watching one process.
+pub struct Seen {
+    pub outcome: Outcome,
+    pub tally: Tally,
+    /// What a first run says.
+    pub profile: Option<Profile>,
+    /// Classes that are not those that a second run's profile was made from.
+    pub stale: Vec<String>,
+}
+
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let options = options(&args.watch, args.selection.spec.as_deref(), &args.command)?;
+    let mut options = options(&args.watch, args.selection.spec.as_deref(), &args.command)?;
     // What is wrong with the arguments is said before the program starts.
     args.selection.select(default(args))?;
+    options.config.mode = chosen(&args.selection)?;
     let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
     if processes.is_empty() {
         return Err(Failure::NothingWatched);
     }
     let mut document = Document::new(Vec::new());
     let mut findings = Vec::new();
+    let mut profile = Profile::default();
+    let mut stale = Vec::new();
     let alone = processes.len() == 1;
     for mut process in processes {
         warn(&process);
-        let (outcome, tally) =
-            std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
-        let mut counts = outcome.stats;
-        counts.extend(stats(&process, tally));
+        let seen = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
+        let mut counts = seen.outcome.stats;
+        counts.extend(stats(&process, seen.tally));
         document.inputs.push(process.process.program.clone());
-        findings.extend(outcome.findings);
+        findings.extend(seen.outcome.findings);
+        // The processes of one run are one first run.
+        seen.profile.iter().for_each(|of_one| profile.merge(of_one));
+        stale.extend(seen.stale);
         if alone {
             document.stats = counts;
         } else {
@@ -47,11 +64,26 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             document.stats.insert(name, counts.into());
         }
     }
+    if args.selection.mode == RunMode::First {
+        write_profile(args.selection.first_profile()?, &profile)?;
+    }
+    stale.sort();
+    stale.dedup();
+    for class in stale {
+        note(&format!(
+            "{class} has changed since the profile was made: all of its regions were looked at; repeat the first run for what calls it"
+        ));
+    }
     document.findings = merge(findings);
     let own = deliver(&document, &args.output)?;
+    if !status.success() && args.exit_code != StatusOf::Untorn {
+        // The statuses of both overlap, so it is said whose it is.
+        note(&format!("the program ended with {}", ending(status)));
+    }
     Ok(match args.exit_code {
         StatusOf::Untorn => own,
-        StatusOf::Program => status_of(status),
+        StatusOf::Both if own != ExitCode::SUCCESS => own,
+        StatusOf::Both | StatusOf::Program => status_of(status),
     })
 }
 
@@ -60,17 +92,26 @@ fn default(args: &RunArgs) -> &'static [AnalysisName] {
 }
 
 /// Feeds the analyses with one process's events, to its end.
-fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<(Outcome, Tally), Failure> {
-    let mut wanted = args.selection.select(default(args))?;
-    if wanted
-        .analyses
-        .iter()
-        .any(|analysis| analysis.needs_replay())
-    {
+fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
+    let mut analyses = match args.selection.mode {
+        RunMode::First => return Ok(first_run(source)),
+        // The program records only what was chosen, so there is nothing left to choose.
+        RunMode::Second => vec![args.selection.second_analysis()],
+        RunMode::Single | RunMode::Precise => args.selection.select(default(args))?.analyses,
+    };
+    if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }
-    let outcome = untorn_analyses::run(source, &mut wanted.analyses, &mut |_| {})?;
+    let outcome = untorn_analyses::run(source, &mut analyses, &mut |_| {})?;
     tell(&source.notes());
-    wanted.deliver_profile()?;
-    Ok((outcome, source.tally()))
+    outcome.notes.iter().for_each(|text| note(text));
+    Ok(Seen {
+        outcome,
+        tally: source.tally(),
+        profile: None,
+        stale: match args.selection.mode {
+            RunMode::Second => stale(&args.selection.second_profile()?, source),
+            _ => Vec::new(),
+        },
+    })
 }

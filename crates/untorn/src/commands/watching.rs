@@ -48,6 +48,15 @@ pub fn status_of(program: ExitStatus) -> ExitCode {
     ExitCode::from(code as u8)
 }
 
+/// How the program ended, in words.
+pub fn ending(program: ExitStatus) -> String {
+    match (program.code(), program.signal()) {
+        (Some(code), _) => format!("status {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "no status".to_owned(),
+    }
+}
+
 /// Tells what kept a process from being recorded whole.
 pub fn warn<T>(watched: &Watched<T>) {
     if watched.drained.exhausted {

@@ -50,11 +50,17 @@ impl Program {
 
     /// Untorn on a run of the program.
     pub fn watched(&self, options: &[&str]) -> Output {
+        self.watched_with(options, &[])
+    }
+
+    /// Untorn on a run of the program with arguments.
+    pub fn watched_with(&self, options: &[&str], arguments: &[&str]) -> Output {
         Self::command()
             .args(options)
             .arg("--")
             .arg(tool("java"))
             .args(["-cp", &self.classes(), self.main])
+            .args(arguments)
             .output()
             .unwrap()
     }

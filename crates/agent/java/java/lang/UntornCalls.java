@@ -11,7 +11,7 @@ final class UntornCalls {
     private UntornCalls() {}
 
     static void begin(Object receiver, int mode, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(receiver, c);
         if (entry == null || entry.objectId(c) == 0) return;
@@ -23,7 +23,7 @@ final class UntornCalls {
     }
 
     static void end(Object receiver, Object key, int mode, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         if (mode == UntornRuntime.STEP) {
             if (c.held instanceof UntornEntry) {
                 writeKey(key, c);
@@ -51,12 +51,14 @@ final class UntornCalls {
     /** The access, with its order as of now. */
     private static void write(UntornEntry entry, Object key, boolean approximate, int site, UntornThread c) {
         UntornShadow.take(entry, UntornEntry.WORD, site, c);
+        if (c.held != entry) return;
         if (approximate) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
         writeKey(key, c);
         UntornShadow.unlock(entry, site, c);
     }
 
     private static void writeKey(Object key, UntornThread c) {
+        if (UntornMode.FIRST) return;
         long id = UntornKeys.id(key);
         if (id != 0) c.write((long) UntornThread.KEY << UntornThread.OP_SHIFT | id);
     }

@@ -82,7 +82,7 @@ final class UntornEntry extends WeakReference<Object> {
         c.write((long) UntornThread.NEW_OBJECT << UntornThread.OP_SHIFT
                 | (long) (classId & (1 << 20) - 1) << UntornThread.OBJECT_BITS | made);
         // Owned by its finder from the start, so whoever comes next is ordered after the announcement.
-        long fresh = UntornShadow.RD_EX | c.owner | made;
+        long fresh = UntornShadow.LOCKS | UntornShadow.RD_EX | c.owner | made;
         for (;;) {
             long now = word;
             if ((now & UntornShadow.OBJECT) != 0) return now & UntornShadow.OBJECT;

@@ -44,7 +44,15 @@ public final class UntornRuntime {
     /** The context of the running thread, made on first use. Called once at method entry; never null. */
     @ForceInline
     public static UntornThread context() {
-        return UntornThread.current();
+        UntornThread c = UntornThread.current();
+        c.poll();
+        return c;
+    }
+
+    /** At the ends of loops: this thread may be asked for what it owns. Never between an access and its preparation. */
+    @ForceInline
+    public static void poll(UntornThread c) {
+        c.poll();
     }
 
     // ---- fields, statics, arrays ----------------------------------------------------------------------------------
@@ -137,13 +145,13 @@ public final class UntornRuntime {
 
     @ForceInline
     public static void begin(int region, UntornThread c) {
-        if (on) c.log(UntornThread.BEGIN, region);
+        if (on) c.begin(region);
     }
 
     /** On every exit of the region, also by an exception. */
     @ForceInline
     public static void end(int region, UntornThread c) {
-        if (on) c.log(UntornThread.END, region);
+        if (on) c.end(region);
     }
 
     @ForceInline
@@ -279,8 +287,14 @@ public final class UntornRuntime {
     /** Sleeps about fifty microseconds without going through the thread's scheduler. */
     static native void nap();
 
-    /** Tells the reader a thread's name. */
-    static native void nameThread(int thread, String name);
+    /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
+    static native boolean isAway(Thread thread);
+
+    /** Counts an object that is tracked no more. */
+    static native void untracked();
+
+    /** Tells the reader a thread's name; whether nothing is a region in threads of this name. */
+    static native boolean nameThread(int thread, String name);
 
     /** Tells the reader a class's name; class ids are handed out here, apart from the rewriter's. */
     static native void nameClass(int id, String name);

@@ -30,7 +30,12 @@ import jdk.internal.vm.annotation.ForceInline;
 final class UntornShadow {
     private static final Unsafe U = Unsafe.getUnsafe();
 
+    /** Whether words are owned ({@link UntornOwner}) and not locked; and whether private objects go unrecorded. */
+    static final boolean OPTIMISTIC = UntornThread.isOptimistic(), ELIDES = UntornThread.elides();
+
     static final long LOCKED = 1L << 63;
+    /** A word of the pessimistic stage; the optimistic one has others, too. */
+    static final long LOCKS = 1L << 62;
     static final int STATE_SHIFT = 60;
     static final long STATE = 3L << STATE_SHIFT, FRESH = 0, WR_EX = 1L << STATE_SHIFT, RD_EX = 2L << STATE_SHIFT,
             RD_SH = 3L << STATE_SHIFT;
@@ -56,6 +61,7 @@ final class UntornShadow {
 
     @ForceInline
     static void lock(Object o, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         int number = site & UntornThread.SITE_MASK;
         long[] known = offsets;
@@ -64,7 +70,34 @@ final class UntornShadow {
             offset = offset == 0 ? findOffset(o, number) : -1;
             if (offset < 0) return;
         }
-        take(o, offset, site, c);
+        touch(o, offset, site, c);
+    }
+
+    /** An access to what the word at that place stands for begins. */
+    @ForceInline
+    static void touch(Object holder, long offset, int site, UntornThread c) {
+        if (!OPTIMISTIC) {
+            take(holder, offset, site, c);
+            return;
+        }
+        c.room();
+        c.turnSeen = U.getIntAcquire(c, UntornBadge.TURN);
+        long word = U.getLong(holder, offset);
+        // Private: no record.
+        if (word == c.mine) return;
+        boolean writes = (site & UntornRuntime.WRITES) != 0;
+        long state = word & (LOCKED | LOCKS | STATE);
+        boolean mine = (word & OWNER) == c.mine;
+        if (c.poll == 0
+                && (mine && (state == WR_EX || state == RD_EX && !writes)
+                || state == RD_SH && !writes
+                        && c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION))) {
+            c.offset = 0;
+            c.word = word;
+            c.held = holder;
+        } else {
+            UntornOwner.claim(holder, offset, site, c);
+        }
     }
 
     /** Locks the word at that place and moves it to the state that the access asks for. */
@@ -75,8 +108,13 @@ final class UntornShadow {
         c.word = 0;
         c.held = holder;
         long word = U.getLong(holder, offset);
-        if (word < 0 || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
+        if (word < 0 || word == UntornOwner.UNTRACKED
+                || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
             word = contend(holder, offset, c);
+        }
+        if (word == UntornOwner.UNTRACKED) {
+            c.held = null;
+            return;
         }
         boolean writes = (site & UntornRuntime.WRITES) != 0;
         long mine = word & (STATE | OWNER) ^ c.owner;
@@ -90,24 +128,28 @@ final class UntornShadow {
 
     @ForceInline
     static long locked(long word, UntornThread c) {
-        return word & ~OWNER | c.owner | LOCKED;
+        return word & ~OWNER | c.owner | LOCKED | LOCKS;
     }
 
     @ForceInline
     static void unlock(Object o, int site, UntornThread c) {
         if (c.held != o) return;
-        long word = c.word;
-        c.write(UntornThread.ACCESS
-                | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT);
-        U.putLongRelease(o, c.offset, word);
+        long word = c.word, at = c.offset;
+        boolean asked = at == 0 && c.poll != 0;
+        if (!asked || UntornBadge.stays(c)) {
+            c.write(UntornThread.ACCESS
+                    | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT);
+        }
+        if (at != 0) U.putLongRelease(o, at, word);
         c.held = null;
+        if (asked) UntornBadge.recorded(c);
     }
 
     /** Frees the word that this thread holds, if it does. */
     static void abandon(UntornThread c) {
         Object holder = c.held;
         if (holder == null || c.silent) return;
-        long word = U.getLongVolatile(holder, c.offset);
+        long word = c.offset == 0 ? 0 : U.getLongVolatile(holder, c.offset);
         if (word < 0 && (word & OWNER) == c.owner) {
             U.putLongRelease(holder, c.offset, c.word != 0 ? c.word : word & ~(LOCKED | STATE) | WR_EX);
         }
@@ -125,15 +167,18 @@ final class UntornShadow {
     @DontInline
     private static long contend(Object holder, long offset, UntornThread c) {
         for (int tries = 1; ; tries++) {
+            c.poll();
             long word = U.getLongVolatile(holder, offset);
+            if (word == UntornOwner.UNTRACKED) return word;
             if (word >= 0) {
                 if (U.compareAndSetLong(holder, offset, word, locked(word, c))) return word;
             } else {
                 // The holder runs one instruction, so this is short unless it was preempted or loads a class.
                 UntornThread.pause(tries);
-                if (tries % 1024 == 0 && (tries > PATIENCE || abandoned(holder, offset, word))) {
-                    long broken = word & ~(LOCKED | STATE) | WR_EX;
-                    if (U.compareAndSetLong(holder, offset, word, locked(broken, c))) return broken;
+                if (tries % 1024 == 0 && (tries > PATIENCE || abandoned(holder, offset, word))
+                        && U.compareAndSetLong(holder, offset, word, UntornOwner.UNTRACKED)) {
+                    UntornRuntime.untracked();
+                    return UntornOwner.UNTRACKED;
                 }
             }
         }
@@ -163,6 +208,7 @@ final class UntornShadow {
         long state = word & STATE;
         int owner = (int) ((word & OWNER) >>> UntornThread.OBJECT_BITS);
         if (object == 0) object = c.newObject();
+        object |= LOCKS;
         if (state == FRESH) {
             return (writes ? WR_EX : RD_EX) | c.owner | object;
         }
@@ -186,11 +232,12 @@ final class UntornShadow {
 
     @ForceInline
     static void lockStatic(int field, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         UntornWord[] all = statics;
         UntornWord word = field < all.length ? all[field] : null;
         if (word == null && (word = staticWord(field)) == null) return;
-        take(word, UntornWord.WORD, site, c);
+        touch(word, UntornWord.WORD, site, c);
     }
 
     @ForceInline
@@ -231,6 +278,7 @@ final class UntornShadow {
     // ---- arrays ---------------------------------------------------------------------------------------------------
 
     static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         int length = java.lang.reflect.Array.getLength(array);
         if (index < 0 || index >= length) return;

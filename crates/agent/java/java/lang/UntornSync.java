@@ -12,7 +12,7 @@ final class UntornSync {
     private UntornSync() {}
 
     static void acquired(Object lock, int op, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
@@ -27,7 +27,7 @@ final class UntornSync {
     }
 
     static void releasing(Object lock, int op, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
@@ -46,7 +46,7 @@ final class UntornSync {
     }
 
     static void waiting(Object lock, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
@@ -67,7 +67,7 @@ final class UntornSync {
     }
 
     static void notifying(Object lock, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
@@ -94,7 +94,7 @@ final class UntornSync {
     }
 
     static void signal(Object synchronizer, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(synchronizer, c);
         if (entry != null) chain(entry, record(UntornThread.SIGNAL, site, entry), c);

@@ -23,7 +23,10 @@ public final class UntornThread {
     static final int SITE_MASK = (1 << SITE_BITS) - 1;
     static final int EDGE = 1, ACQUIRE = 2, RELEASE = 3, ACQUIRE_SHARED = 4, RELEASE_SHARED = 5, WAIT = 6, WAKE = 7,
             NOTIFY = 8, SIGNAL = 9, AWAIT = 10, FORK = 11, JOIN = 12, BEGIN = 13, END = 14, ENTER = 15, EXIT = 16,
-            ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22;
+            ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22,
+            OWNED = 23, IN = 24, FROM = 25;
+    /** Regions in the records of a first run, from 1; 0 is outside of all. */
+    static final int REGION_BITS = 22;
 
     // ---- shared memory --------------------------------------------------------------------------------------------
 
@@ -48,6 +51,7 @@ public final class UntornThread {
 
     private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
     private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
+    static final long POLL = U.objectFieldOffset(UntornThread.class, "poll");
     /** Calls that a slow path makes below the one that probes. */
     private static final int PROBE_DEPTH = 48;
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
@@ -60,6 +64,7 @@ public final class UntornThread {
     /** Living contexts by thread id; a dead one's place is null again. Replaced when it grows. */
     private static volatile UntornThread[] contexts = new UntornThread[64];
     private static int highest = -1;
+    private static int living;
     /** Guards {@link #contexts}, the chain of exits and the chain of read-shared transitions. */
     private static final long GLOBAL_LOCK = U.allocateMemory(8);
     /** Thread and final position of the thread that exited last, packed as an edge; 0 for none. */
@@ -68,12 +73,36 @@ public final class UntornThread {
     private static volatile long sharedCount;
     private static long lastShared;
 
-    static void boot(long address) {
+    /** The options of {@link #boot}. */
+    private static final int OPTIMISTIC = 1, ELIDES = 2;
+    static final int FIRST = 4, SECOND = 8, UNARY = 16;
+    private static final int ALL_OPTIONS = 31;
+    private static int options;
+
+    static boolean hasOption(int option) {
+        return (options & option) != 0;
+    }
+
+    static boolean isOptimistic() {
+        return (options & OPTIMISTIC) != 0;
+    }
+
+    static boolean elides() {
+        return (options & ELIDES) != 0;
+    }
+
+    /** The address of the shared memory; pages are aligned, so its low bits are options. */
+    static void boot(long addressAndOptions) {
+        options = (int) addressAndOptions & ALL_OPTIONS;
+        long address = addressAndOptions - options;
         U.putInt(GLOBAL_LOCK, 0);
         waste = U.allocateMemory(SEGMENT_BYTES);
         segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
         memory = address;
+        U.ensureClassInitialized(UntornMode.class);
         U.ensureClassInitialized(UntornShadow.class);
+        U.ensureClassInitialized(UntornOwner.class);
+        U.ensureClassInitialized(UntornBadge.class);
         U.ensureClassInitialized(UntornSync.class);
         U.ensureClassInitialized(UntornCalls.class);
         U.ensureClassInitialized(UntornTable.class);
@@ -101,7 +130,7 @@ public final class UntornThread {
      * The holder of the shadow word that this thread has locked or is about to lock, and where the word is; null for
      * none; this context itself once it is silent.
      */
-    Object held;
+    public Object held;
     long offset;
     /** What the word becomes when it is freed; 0 until that is known. */
     long word;
@@ -118,9 +147,85 @@ public final class UntornThread {
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
 
+    // ---- regions --------------------------------------------------------------------------------------------------
+
+    /** Nothing is a region in this thread. */
+    private boolean plain;
+    /** Open regions, and whether what happens now is left out; in the runs that need to know. */
+    private int depth;
+    boolean skip;
+    /** In a first run: the latest transactions by number, each with its region; their numbers take the place of positions. */
+    private long[] transactions;
+    /** In a first run: the transaction that the log names last. */
+    private long noted;
+    private static final int TRANSACTIONS = 16;
+
+    @ForceInline
+    void begin(int region) {
+        if (plain) return;
+        if (UntornMode.FIRST) {
+            if (depth++ == 0) turnTo(region + 1);
+            return;
+        }
+        if (UntornMode.SECOND) {
+            if (depth++ == 0) skip = (region & UntornMode.CHOSEN) == 0;
+            if (skip) return;
+            region &= ~UntornMode.CHOSEN;
+        }
+        log(BEGIN, region);
+    }
+
+    @ForceInline
+    void end(int region) {
+        if (plain) return;
+        if (UntornMode.FIRST) {
+            if (depth > 0 && --depth == 0) turnTo(0);
+            return;
+        }
+        if (UntornMode.SECOND) {
+            boolean left = skip;
+            if (depth > 0 && --depth == 0) skip = !UntornMode.UNARY;
+            if (left) return;
+            region &= ~UntornMode.CHOSEN;
+        }
+        log(END, region);
+    }
+
+    /** In a first run: the next transaction begins. */
+    @ForceInline
+    private void turnTo(int region) {
+        long next = position + 1;
+        transactions[(int) next & TRANSACTIONS - 1] = next << REGION_BITS | region;
+        // Last: who sees the number sees the region.
+        U.putLongRelease(this, POSITION, next);
+    }
+
+    // ---- ownership: see UntornBadge, which alone writes what other threads write here -----------------------------
+
+    /** The word of an object that this thread alone has touched: its badge; {@link UntornBadge#NONE} if it has none. */
+    public long mine = UntornBadge.NONE;
+    /** What the word of a new object is. */
+    public long born;
+    /** Whether somebody wants this thread to pass a safe point. */
+    int poll;
+    /** Held by who meets this thread. */
+    int gate;
+    /** What became of the newest request, its number, and the number of the last one that was met by looking. */
+    int ask, turn, looked;
+    /** The newest request when the current access began. */
+    int turnSeen;
+    /** Whose context this is; null once it has ended. */
+    Thread thread;
+
     private UntornThread(int id) {
         this.id = id;
         this.owner = (long) id << OBJECT_BITS;
+    }
+
+    /** A safe point: no access is under way, and what was known of words and badges is looked up again. */
+    @ForceInline
+    void poll() {
+        if (U.getIntOpaque(this, POLL) != 0) UntornBadge.answer(this);
     }
 
     // ---- making and finding contexts ------------------------------------------------------------------------------
@@ -144,13 +249,20 @@ public final class UntornThread {
         if (number >= 1L << THREAD_BITS) return mute(thread);
         UntornThread made = new UntornThread((int) number);
         made.firstEdge = firstEdge;
+        made.thread = thread;
+        made.skip = UntornMode.SECOND && !UntornMode.UNARY;
+        if (UntornMode.FIRST) {
+            made.transactions = new long[TRANSACTIONS];
+            made.turnTo(0);
+        }
+        UntornBadge.first(made);
         register(made);
         if (!U.compareAndSetReference(thread, CONTEXT, null, made)) {
             // Its number stays unused; numbers are plenty, and two threads rarely race to create one context.
             forget(made);
             return (UntornThread) U.getReferenceAcquire(thread, CONTEXT);
         }
-        UntornRuntime.nameThread(made.id, thread.getName());
+        made.plain = UntornRuntime.nameThread(made.id, thread.getName());
         return made;
     }
 
@@ -180,6 +292,7 @@ public final class UntornThread {
                 all = grown;
             }
             all[context.id] = context;
+            living++;
             if (context.id > highest) highest = context.id;
             // A volatile store, so that who reads the array next sees the context too.
             contexts = all;
@@ -192,9 +305,20 @@ public final class UntornThread {
         globalLock();
         try {
             contexts[context.id] = null;
+            living--;
         } finally {
             globalUnlock();
         }
+    }
+
+    /** How many threads live, about. */
+    static int count() {
+        return living;
+    }
+
+    /** All contexts by thread id, with gaps. */
+    static UntornThread[] all() {
+        return contexts;
     }
 
     /** The context of a living thread by id, or null. */
@@ -220,6 +344,7 @@ public final class UntornThread {
 
     @ForceInline
     void write(long record) {
+        if (UntornMode.FIRST) return;
         long at = cursor;
         U.putLongRelease(null, at, record);
         // Plain stores, since a call could run out of stack between them; what publishes them is the next release store.
@@ -235,6 +360,17 @@ public final class UntornThread {
     @ForceInline
     long here() {
         return (long) id << POSITION_BITS | position;
+    }
+
+    /** Where that thread stands, for another thread. */
+    long past() {
+        return (long) id << POSITION_BITS | position();
+    }
+
+    /** A point after all that threads which have ended wrote, packed as an edge. */
+    static long exits() {
+        U.loadFence();
+        return lastExit;
     }
 
     @DontInline
@@ -260,7 +396,14 @@ public final class UntornThread {
         if (firstEdge != 0) {
             long edge = firstEdge;
             firstEdge = 0;
-            write((long) EDGE << OP_SHIFT | edge);
+            if (UntornMode.FIRST) {
+                // It leads to the transaction in which the thread began, whatever it did since.
+                emit((long) IN << OP_SHIFT | 1L << REGION_BITS);
+                noted = 1;
+                source(edge);
+            } else {
+                write((long) EDGE << OP_SHIFT | edge);
+            }
         }
     }
 
@@ -304,8 +447,59 @@ public final class UntornThread {
     /** Everything up to that point (packed) precedes what this thread writes next. Room for it is there. */
     void edge(long from) {
         if (!needed(from)) return;
-        write((long) EDGE << OP_SHIFT | from);
+        if (UntornMode.FIRST) {
+            depend(from);
+        } else {
+            write((long) EDGE << OP_SHIFT | from);
+        }
         edges[slot(from)] = from;
+    }
+
+    /**
+     * In a first run: the current transaction may depend on that one. Outside of regions a new one begins here, so that
+     * what left the last one before is not taken for something that depends on what comes now.
+     */
+    @DontInline
+    private void depend(long from) {
+        if (limit - cursor < EVENT_BYTES) nextSegment();
+        if (depth == 0) turnTo(0);
+        note();
+        source(from);
+    }
+
+    /** Tells the reader the current transaction. */
+    private void note() {
+        if (noted == position) return;
+        noted = position;
+        emit((long) IN << OP_SHIFT | transactions[(int) position & TRANSACTIONS - 1]);
+    }
+
+    /** Where a dependence comes from; one that its thread no longer remembers, from a later one of that thread. */
+    private void source(long from) {
+        int thread = (int) (from >>> POSITION_BITS);
+        long number = from & (1L << POSITION_BITS) - 1;
+        UntornThread other = byId(thread);
+        if (other == null || other.transactions == null) {
+            // It has ended: the last end is after its own, and threads tell their last transaction themselves.
+            long exit = lastExit;
+            if (exit != 0) emit((long) EDGE << OP_SHIFT | exit);
+            return;
+        }
+        long known;
+        for (;;) {
+            known = other.transactions[(int) number & TRANSACTIONS - 1];
+            if (known >>> REGION_BITS == number) break;
+            number = other.position();
+            U.loadFence();
+        }
+        emit((long) EDGE << OP_SHIFT | (long) thread << POSITION_BITS | number);
+        emit((long) FROM << OP_SHIFT | known);
+    }
+
+    /** Writes a record of a first run, which does not count. */
+    private void emit(long record) {
+        U.putLongRelease(null, cursor, record);
+        cursor += 8;
     }
 
     /** As {@link #edge}, making room. */
@@ -380,6 +574,12 @@ public final class UntornThread {
         if (sharedSeen < number || number == unknown) catchUp(number, unknown);
     }
 
+    /** Whether {@link #fence} has nothing to do. */
+    @ForceInline
+    boolean fenced(long number, long unknown) {
+        return number <= sharedSeen && number != unknown || number == unknown && sharedSeen >= sharedCount;
+    }
+
     @DontInline
     private void catchUp(long number, long unknown) {
         if (number == unknown && sharedSeen >= sharedCount) return;
@@ -428,6 +628,16 @@ public final class UntornThread {
         return callsBegun[callDepth];
     }
 
+    // ---- chance ---------------------------------------------------------------------------------------------------
+
+    private int random;
+
+    /** Heads or tails. */
+    boolean coin() {
+        random = random * 1103515245 + 12345 + id;
+        return random < 0;
+    }
+
     // ---- ids ------------------------------------------------------------------------------------------------------
 
     /** A new object id, or 0 when there are none left. */
@@ -464,16 +674,19 @@ public final class UntornThread {
         globalLock();
         try {
             if (heard) {
+                if (UntornMode.FIRST) note();
                 edge(lastExit);
                 lastExit = here();
             }
             // After the exit is known: who finds no context finds the exit.
             U.storeFence();
             contexts[id] = null;
+            living--;
         } finally {
             globalUnlock();
         }
         silence();
+        thread = null;
         nextSegment();
     }
 

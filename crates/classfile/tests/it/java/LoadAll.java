@@ -56,7 +56,9 @@ public class LoadAll extends ClassLoader {
                 linked++;
             } catch (VerifyError | ClassFormatError | IncompatibleClassChangeError refusal) {
                 refused++;
-                System.out.println("refused " + name + ": " + refusal.toString().split("\n")[0]);
+                // Loaders are told apart by identity hash codes, which are chance.
+                String why = refusal.toString().split("\n")[0].replaceAll("@[0-9a-f]+", "");
+                System.out.println("refused " + name + ": " + why);
             } catch (ClassNotFoundException | LinkageError | SecurityException incompletePath) {
                 incomplete++;
             }

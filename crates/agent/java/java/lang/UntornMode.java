@@ -1,0 +1,22 @@
+package java.lang;
+
+/**
+ * Which of the runs of a multi-run analysis this is (sections 3.1 and 4 of the DoubleChecker paper).
+ *
+ * <p>A <em>first</em> run records neither accesses nor regions: a thread only counts its transactions, outermost regions
+ * and what lies between them, in the place of its position in the log. Where another run would order records by an edge,
+ * a first run logs between which transactions it leads, each with its region.
+ * A <em>second</em> run records only transactions whose region was chosen, and what is outside of regions if it was.
+ *
+ * <p>Constants for the JIT; initialized once the options are known, and not used before.
+ */
+final class UntornMode {
+    static final boolean FIRST = UntornThread.hasOption(UntornThread.FIRST);
+    static final boolean SECOND = UntornThread.hasOption(UntornThread.SECOND);
+    /** Whether a second run records what is outside of regions. */
+    static final boolean UNARY = UntornThread.hasOption(UntornThread.UNARY);
+    /** Added by the rewriter to the number of a region that a second run records. */
+    static final int CHOSEN = 1 << 30;
+
+    private UntornMode() {}
+}

@@ -1,0 +1,199 @@
+package java.lang;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+
+/**
+ * Orders accesses without locking words: the optimistic stage.
+ *
+ * <p>States are Octet's (table 1 of the DoubleChecker paper), with a badge ({@link UntornBadge}) in the place of the
+ * thread, and three more:
+ *
+ * <table>
+ * <tr><th>word</th><th>meaning</th></tr>
+ * <tr><td>0</td><td>nobody has touched the object</td></tr>
+ * <tr><td>badge alone</td><td>private: one thread alone has touched it; no id, and no access was recorded</td></tr>
+ * <tr><td>WrEx, RdEx, badge, id</td><td>shared before, used by one thread now</td></tr>
+ * <tr><td>RdSh, number, id</td><td>read by several; whoever has seen that transition may read</td></tr>
+ * <tr><td>{@link UntornShadow#LOCKS} and the rest</td><td>high conflict, or used by virtual threads: the pessimistic
+ *     stage, for ever</td></tr>
+ * <tr><td>{@link #UNTRACKED}</td><td>given up; see {@link UntornBadge}</td></tr>
+ * </table>
+ *
+ * A thread that finds its own badge (or, reading, a transition that it has seen) makes its access and then writes the
+ * record; nothing can come between, since the word changes hands only when the thread passes a safe point. All other
+ * transitions go through {@link #claim}: the edges that order the access first, then a compare-and-set of the word.
+ *
+ * <p>Order. A dead badge carries the position of its thread at death, behind all records of accesses under it, and the
+ * claimer draws an edge from there. RdEx to RdSh needs no meeting (both only read) and draws an edge from the reader's
+ * current position. A write to a read-shared object locks the word, meets every thread, and draws an edge from each of
+ * them; such objects stay with the pessimistic stage. As there, edges leave from positions read in real time, so they
+ * never form a cycle.
+ *
+ * <p>Private objects leave no record. Nothing false can follow, as everything that is recorded is in its right order:
+ * what is missing only takes conflicts away. What is lost is little. The second thread got the object through a
+ * publication by the first (a field, a queue, a lock, the start of a thread), which is itself recorded or ordered; a
+ * conflict of the second thread with an access of the first before the publication runs in parallel to that order, in
+ * the same direction, leaving the first thread no earlier than the access did and never later than its region's end.
+ * Lost is a conflict with what the first thread did between the publication and the second thread's first access.
+ * The first recorded access of an object that was private is preceded by an {@code OWNED} record with the first owner.
+ */
+final class UntornOwner {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** An object that is tracked no more: a badge that nobody has. */
+    static final long UNTRACKED = UntornShadow.OWNER;
+
+    /** So many threads at most share an object for reading: who then writes to it meets them all. */
+    private static final int READERS = 64;
+
+    private UntornOwner() {}
+
+    /** An access whose word is not this thread's, or that came while somebody asked: sees to it that it may be made. */
+    @DontInline
+    static void claim(Object holder, long offset, int site, UntornThread c) {
+        if (c.silent) return;
+        boolean writes = (site & UntornRuntime.WRITES) != 0;
+        boolean fought = false;
+        for (;;) {
+            c.room();
+            if (!begin(c)) continue;
+            long word = U.getLongVolatile(holder, offset);
+            long mine = c.mine;
+            if ((word & UntornShadow.LOCKS) != 0 || word == 0 && mine == UntornBadge.NONE) {
+                UntornShadow.take(holder, offset, site, c);
+                return;
+            }
+            if (word == UNTRACKED || word == mine) return;
+            if (word == 0) {
+                long first = UntornShadow.ELIDES ? mine : exclusive(writes) | mine | c.newObject();
+                if (!U.compareAndSetLong(holder, offset, 0, first)) continue;
+                if (first != mine) hold(holder, first, c);
+                return;
+            }
+            long state = word & UntornShadow.STATE, object = word & UntornShadow.OBJECT;
+            int badge = (int) ((word & UntornShadow.OWNER) >>> UntornThread.OBJECT_BITS);
+            if (state == UntornShadow.RD_SH) {
+                if (writes) {
+                    if (unshare(holder, offset, word, c)) return;
+                } else if (!c.fenced(badge, UntornShadow.UNKNOWN_TRANSITION)) {
+                    c.fence(badge, UntornShadow.UNKNOWN_TRANSITION);
+                } else {
+                    hold(holder, word, c);
+                    return;
+                }
+                continue;
+            }
+            if ((word & UntornShadow.OWNER) == mine) {
+                if (state == UntornShadow.RD_EX && writes) {
+                    long upgraded = UntornShadow.WR_EX | mine | object;
+                    if (!U.compareAndSetLong(holder, offset, word, upgraded)) continue;
+                    word = upgraded;
+                }
+                hold(holder, word, c);
+                return;
+            }
+            UntornThread owner = UntornBadge.owner(badge);
+            if (owner != null && owner != c) {
+                if (state == UntornShadow.RD_EX && !writes && UntornThread.count() <= READERS
+                        && mine != UntornBadge.NONE) {
+                    if (share(holder, offset, word, owner, c)) return;
+                } else if (!UntornBadge.meet(owner, badge, c)) {
+                    giveUp(holder, offset, word);
+                } else {
+                    fought = state != UntornShadow.FRESH;
+                }
+                continue;
+            }
+            if (owner == c || UntornBadge.wearer(badge) == c.id) {
+                // This thread's own badge of earlier.
+                if (mine != UntornBadge.NONE) {
+                    U.compareAndSetLong(holder, offset, word, word & ~UntornShadow.OWNER | mine);
+                    continue;
+                }
+            } else {
+                c.edge(UntornBadge.past(badge));
+            }
+            boolean privately = state == UntornShadow.FRESH;
+            if (privately) object = c.newObject();
+            if (mine == UntornBadge.NONE || fought && c.coin()) {
+                if (!lock(holder, offset, word, c)) continue;
+                c.word = UntornShadow.LOCKS | exclusive(writes) | c.owner | object;
+            } else {
+                long claimed = exclusive(writes) | mine | object;
+                if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
+                hold(holder, claimed, c);
+            }
+            if (privately) c.write(owned(UntornBadge.wearer(badge), object));
+            return;
+        }
+    }
+
+    /** Tells the reader who alone touched an object so far; the last number stands for all that do not fit. */
+    private static long owned(int thread, long object) {
+        int bits = UntornThread.OP_SHIFT - UntornThread.OBJECT_BITS;
+        long known = Math.min(thread, (1 << bits) - 1);
+        return (long) UntornThread.OWNED << UntornThread.OP_SHIFT | known << UntornThread.OBJECT_BITS | object;
+    }
+
+    private static long exclusive(boolean writes) {
+        return writes ? UntornShadow.WR_EX : UntornShadow.RD_EX;
+    }
+
+    /** An access begins here unless somebody asks; asked, the thread answers and starts anew. */
+    private static boolean begin(UntornThread c) {
+        c.turnSeen = U.getIntVolatile(c, UntornBadge.TURN);
+        if (U.getIntVolatile(c, UntornThread.POLL) == 0) return true;
+        UntornBadge.answer(c);
+        return false;
+    }
+
+    /** The access may be made; nothing is to be freed after it. */
+    private static void hold(Object holder, long word, UntornThread c) {
+        c.offset = 0;
+        c.word = word;
+        c.held = holder;
+    }
+
+    /** Locks a word that was not locked, for the pessimistic stage; whether it was still the same. */
+    private static boolean lock(Object holder, long offset, long word, UntornThread c) {
+        c.offset = offset;
+        c.word = 0;
+        c.held = holder;
+        if (U.compareAndSetLong(holder, offset, word, UntornShadow.locked(word, c))) return true;
+        c.held = null;
+        return false;
+    }
+
+    /** A second thread reads an object that another one reads; whether it became read-shared. */
+    private static boolean share(Object holder, long offset, long word, UntornThread owner, UntornThread c) {
+        UntornThread.probe();
+        c.edge(owner.past());
+        long number = Math.min(c.share(), UntornShadow.UNKNOWN_TRANSITION);
+        // That may have taken a while.
+        if (!begin(c)) return false;
+        long shared = UntornShadow.RD_SH | number << UntornThread.OBJECT_BITS | word & UntornShadow.OBJECT;
+        if (!U.compareAndSetLong(holder, offset, word, shared)) return false;
+        hold(holder, shared, c);
+        return true;
+    }
+
+    /** A thread writes to a read-shared object; whether the word is locked, or given up. */
+    private static boolean unshare(Object holder, long offset, long word, UntornThread c) {
+        UntornThread.probe();
+        if (!lock(holder, offset, word, c)) return false;
+        if (!UntornBadge.meetAll(c)) {
+            c.held = null;
+            U.putLongRelease(holder, offset, UNTRACKED);
+            UntornRuntime.untracked();
+            return true;
+        }
+        c.edgesFromAll();
+        c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
+        return true;
+    }
+
+    private static void giveUp(Object holder, long offset, long word) {
+        if (U.compareAndSetLong(holder, offset, word, UNTRACKED)) UntornRuntime.untracked();
+    }
+}

@@ -1,0 +1,198 @@
+//! Objects change hands: from a private one to a shared one, and away from threads that stand still.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "support/account.rs"]
+mod account;
+mod support;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use account::{Step, accounts};
+use support::{jdks, watched};
+use untorn_channel::Config;
+use untorn_channel::config::Tracking;
+use untorn_live::{Options, Tally, watch};
+use untorn_model::{Event, Op, Tables, VarId};
+use untorn_trace::Source;
+
+const LOST: &str = "objects no longer tracked: their owner did not answer";
+
+struct Log {
+    tables: Tables,
+    events: Vec<Event>,
+    tally: Tally,
+    lost: u64,
+}
+
+/// A run with optimistic tracking, in which private objects go unrecorded.
+fn run(mut options: Options, exclude: &str) -> Log {
+    options.config = Config {
+        tracking: Tracking::Optimistic,
+        exclude: vec![exclude.to_owned()],
+        ..Config::default()
+    };
+    let (status, mut all) = watch(&options, |_, source| {
+        let (mut events, mut batch) = (Vec::new(), Vec::new());
+        loop {
+            source.fill(&mut batch).unwrap();
+            if batch.is_empty() {
+                return (source.tables().clone(), events, source.tally());
+            }
+            events.append(&mut batch);
+        }
+    })
+    .unwrap();
+    assert!(status.success(), "{status} {options:?}");
+    let one = all.remove(0);
+    let (tables, events, tally) = one.result;
+    assert_eq!((tally.undeclared, tally.cut_off), (0, 0));
+    Log {
+        tables,
+        events,
+        tally,
+        lost: one.counts.get(LOST).copied().unwrap_or(0),
+    }
+}
+
+const READ: u8 = 0;
+const WRITE: u8 = 1;
+/// Added to what the first owner does, which may go unrecorded before the hand-over and never after.
+const PRIVATE: u8 = 2;
+
+/// The accesses of both workers to fields of a class, in the order of the log: worker, kind and location.
+fn accesses_of(log: &Log, class: &str) -> Vec<(usize, u8, VarId)> {
+    let accesses = log.events.iter().filter_map(|event| {
+        let worker = match log.tables.thread_name(event.thread).as_str() {
+            "worker-0" => 0,
+            "worker-1" => 1,
+            _ => return None,
+        };
+        let (kind, var) = match event.op {
+            Op::Read(_, var) => (READ, var),
+            Op::Write(_, var) => (WRITE, var),
+            _ => return None,
+        };
+        let of_class = log.tables.var_name(var).contains(class);
+        of_class.then_some((worker, kind, var))
+    });
+    accesses.collect()
+}
+
+/// Every access after the hand-over is in the log and saw what the log says; the first one saw the last one before.
+fn check(log: &Log, accounts: &[Vec<Step>]) -> usize {
+    let events = accesses_of(log, "Item");
+    // The second thread's accesses are all there, and tell which object is which.
+    let second: Vec<_> = events.iter().filter(|(worker, ..)| *worker == 1).collect();
+    assert_eq!(second.len(), accounts[1].len(), "events are missing");
+    let mut place_of = HashMap::new();
+    for ((_, _, var), step) in second.iter().zip(&accounts[1]) {
+        assert_eq!(*place_of.entry(*var).or_insert(step.place), step.place);
+    }
+    // Of the first one's accesses to an object, the last so many are there.
+    let mut recorded: HashMap<u32, usize> = HashMap::new();
+    for (_, _, var) in events.iter().filter(|(worker, ..)| *worker == 0) {
+        *recorded.entry(place_of[var]).or_default() += 1;
+    }
+    let mut left: HashMap<u32, usize> = HashMap::new();
+    for step in &accounts[0] {
+        *left.entry(step.place).or_default() += 1;
+    }
+    let mut memory: HashMap<u32, u64> = HashMap::new();
+    let mut first = Vec::new();
+    for step in &accounts[0] {
+        let left = left.get_mut(&step.place).unwrap();
+        if *left <= recorded.get(&step.place).copied().unwrap_or(0) {
+            first.push(*step);
+        } else if step.kind == PRIVATE | WRITE {
+            memory.insert(step.place, step.value);
+        }
+        *left -= 1;
+    }
+    let mut next = [first.iter(), accounts[1].iter()];
+    for &(worker, kind, var) in &events {
+        let step = next[worker].next().unwrap();
+        assert_eq!((step.kind % PRIVATE, step.place), (kind, place_of[&var]));
+        if kind == WRITE {
+            memory.insert(step.place, step.value);
+        } else {
+            let value = memory.get(&step.place).copied().unwrap_or(0);
+            assert_eq!(step.value, value, "read of {worker} at {}", step.place);
+        }
+    }
+    events.len()
+}
+
+fn hand_over(jdk: &Path, jvm: &[&str], items: usize, how: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let account = folder.path().join("account");
+    let arguments = [
+        account.display().to_string(),
+        items.to_string(),
+        how.to_owned(),
+    ];
+    let log = run(
+        watched(jdk, jvm, "Handover", &arguments),
+        "Handover$Account",
+    );
+    assert_eq!((log.tally.refused, log.tally.put_in, log.lost), (0, 0, 0));
+    let seen = check(&log, &accounts(&account, 2));
+    assert!(
+        (items * 6..items * 15).contains(&seen),
+        "{how}: {seen} events"
+    );
+}
+
+#[test]
+fn a_private_object_is_recorded_from_its_hand_over_on() {
+    for jdk in jdks() {
+        for jvm in [&["-Xint"][..], &["-XX:TieredStopAtLevel=1"], &[]] {
+            for how in ["volatile", "racy", "lock", "array", "queue"] {
+                hand_over(&jdk, jvm, 300, how);
+            }
+        }
+    }
+}
+
+/// The accesses of a thread to the cells.
+fn cells_of(log: &Log, thread: &str) -> usize {
+    let of_cell = |var| log.tables.var_name(var).contains("Cell");
+    log.events
+        .iter()
+        .filter(|e| log.tables.thread_name(e.thread) == thread)
+        .filter(|e| matches!(e.op, Op::Read(_, var) | Op::Write(_, var) if of_cell(var)))
+        .count()
+}
+
+#[test]
+fn objects_of_a_thread_that_stands_still_are_had_without_it() {
+    for jdk in jdks() {
+        for how in [
+            "monitor", "method", "wait", "park", "sleep", "pipe", "socket", "loop", "dead",
+        ] {
+            for jvm in [&["-Xint"][..], &[]] {
+                let options = watched(&jdk, jvm, "Blocked", &[how.to_owned()]);
+                let log = run(options, "Blocked$Outside");
+                assert_eq!(log.lost, 0, "{how} on {jdk:?}");
+                assert_eq!(cells_of(&log, "wanting"), 200, "{how} on {jdk:?}");
+            }
+        }
+    }
+}
+
+/// A wait for the initialization of a class, or a loop in code that is not watched, cannot be told from an access.
+#[test]
+fn objects_of_a_thread_that_does_not_answer_are_given_up() {
+    for jdk in jdks() {
+        for how in ["class", "spin"] {
+            let began = Instant::now();
+            let options = watched(&jdk, &[], "Blocked", &[how.to_owned()]);
+            let log = run(options, "Blocked$Outside");
+            assert_eq!(log.lost, 100, "{how} on {jdk:?}");
+            assert_eq!(cells_of(&log, "wanting"), 0, "{how} on {jdk:?}");
+            assert!(began.elapsed() < Duration::from_secs(20));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! First and second runs of a program: what the agent is told, and what becomes of what it says.
+
+use serde_json::json;
+use untorn_analyses::Outcome;
+use untorn_analyses::doublechecker::{FirstRun, Profile, StaticRegion};
+use untorn_channel::config::{Choice, ChosenRegion, Mode};
+use untorn_live::{LiveSource, Told};
+use untorn_model::{SiteId, ThreadId};
+use untorn_trace::Source;
+
+use crate::commands::run::Seen;
+use crate::failure::Failure;
+use crate::selection::{RunMode, SelectionArgs};
+
+/// What the agent is told of the run that is asked for.
+pub fn chosen(args: &SelectionArgs) -> Result<Mode, Failure> {
+    Ok(match args.mode {
+        RunMode::Single | RunMode::Precise => Mode::Single,
+        RunMode::First => Mode::First,
+        RunMode::Second => Mode::Second(choice(&args.second_profile()?)),
+    })
+}
+
+/// The regions of a profile that a program can have; labels are of text traces.
+fn choice(profile: &Profile) -> Choice {
+    let mut choice = Choice {
+        unary: profile.has_unary(),
+        ..Choice::default()
+    };
+    for region in profile.regions() {
+        let StaticRegion::Method {
+            class,
+            method,
+            descriptor,
+            block,
+            hash,
+        } = region
+        else {
+            continue;
+        };
+        let of_class = choice.classes.entry(class.clone()).or_default();
+        let hash = hash.as_deref().map(|hash| u64::from_str_radix(hash, 16));
+        of_class.hashes.extend(hash.and_then(Result::ok));
+        // The name of a block ends with its number.
+        let number = |name: &String| name.rsplit('@').next()?.parse().ok();
+        of_class.regions.insert(ChosenRegion {
+            method: method.clone(),
+            descriptor: descriptor.clone(),
+            block: block.as_ref().and_then(number),
+        });
+    }
+    choice
+}
+
+fn hashes_of(source: &LiveSource, class: &str) -> Vec<String> {
+    let hashes = source.hashes().get(class).into_iter().flatten();
+    hashes.map(|hash| format!("{hash:016x}")).collect()
+}
+
+/// The classes that have changed since the profile was made.
+pub fn stale(profile: &Profile, source: &mut LiveSource) -> Vec<String> {
+    let stale = profile.stale(|class| hashes_of(source, class));
+    stale.into_iter().map(str::to_owned).collect()
+}
+
+/// Hears a first run to its end.
+pub fn first_run(source: &mut LiveSource) -> Seen {
+    let mut graph = FirstRun::default();
+    source.hear(|told| match told {
+        Told::In {
+            thread,
+            transaction,
+        } => graph.enter(thread, transaction.number, transaction.region),
+        Told::Depends { thread, on, number } => graph.depend(thread, on, number),
+        Told::Of {
+            thread,
+            transaction,
+        } => graph.name(thread, transaction.number, transaction.region),
+    });
+    let found = graph.finish();
+    let mut profile = Profile::default();
+    for &number in &found.regions {
+        if let Some(region) = source.region(number) {
+            let tables = source.tables();
+            let region = StaticRegion::of(tables, region, ThreadId(0), SiteId::UNKNOWN);
+            profile.add(region);
+        }
+    }
+    if found.unary {
+        profile.add_unary();
+    }
+    let profile = profile.with_hashes(|class| hashes_of(source, class));
+    let mut outcome = Outcome::default();
+    outcome.stats.insert(
+        "doublechecker".to_owned(),
+        json!({
+            "graph_edges": found.dependences,
+            "sccs": found.components,
+            "most_graph_nodes": found.most_nodes,
+            "suspect_regions": found.regions.len(),
+            "unary": found.unary,
+        }),
+    );
+    Seen {
+        outcome,
+        tally: source.tally(),
+        profile: Some(profile),
+        stale: Vec::new(),
+    }
+}
