@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -86,7 +86,8 @@ fn proved(classes: &str, main: &[&str]) -> BTreeSet<Method> {
         .collect()
 }
 
-fn observed(class_path: &str, main: &str, seed: u32) -> BTreeSet<Method> {
+/// What is seen torn, with the finding that says so.
+fn observed(class_path: &str, main: &str, seed: u32) -> BTreeMap<Method, String> {
     let (seed, rounds) = (seed.to_string(), ROUNDS.to_string());
     let document = untorn(
         &["run", "--with", "velodrome,aerodrome", "--arrays"],
@@ -96,7 +97,7 @@ fn observed(class_path: &str, main: &str, seed: u32) -> BTreeSet<Method> {
     findings
         .iter()
         .filter(|finding| finding["verdict"] == "observed")
-        .map(|finding| name(&finding["region"]))
+        .map(|finding| (name(&finding["region"]), finding.to_string()))
         .collect()
 }
 
@@ -128,13 +129,13 @@ fn expect_untorn(
     for seed in 0..runs {
         let seen = observed(class_path, main, seed);
         for proved in proofs {
-            let refuted: Vec<_> = seen.intersection(proved).collect();
+            let refuted: Vec<_> = seen.iter().filter(|(m, _)| proved.contains(*m)).collect();
             assert!(
                 refuted.is_empty(),
                 "seed {seed}: proved, but torn: {refuted:?}"
             );
         }
-        torn.extend(seen);
+        torn.extend(seen.into_keys());
     }
     let found = count(&torn, "Bad");
     assert!(found >= wrong, "only {found} methods seen torn: {torn:?}");

@@ -274,7 +274,8 @@ impl Content {
             match source {
                 Source::Field(_, field) => {
                     let own = matches!(shape.body.instr(at).op, Op::PutField { field: put, .. } | Op::PutStatic { field: put, .. } if put == field);
-                    if !own || !self.is_first_put(shape, at, value) {
+                    let first = own && self.is_first_put(shape, at, value);
+                    if !first && !goes_back(shape, at, source) {
                         self.share(field, shape, Some(at));
                     }
                 }
@@ -362,8 +363,8 @@ impl Content {
             let put_block = shape.body.instr(id).block;
             let exact = is_made_by_exact_class(world, shape, id, *value);
             let mut fine = exact
-                || self.sources(world, shape, *value).iter().all(|source| {
-                    matches!(source, Source::Field(_, from) if from == field)
+                || self.sources(world, shape, *value).iter().all(|&source| {
+                    matches!(source, Source::Field(_, from) if from == *field)
                         || matches!(source, Source::Made(_))
                 });
             let mut visited = FxHashSet::default();
@@ -407,6 +408,27 @@ impl Content {
                 }
             }
         }
+    }
+}
+
+/// Whether what came from a field goes back to it, in the same object.
+fn goes_back(shape: &Shape<'_>, at: InstrId, source: Source) -> bool {
+    let Source::Field(from, field) = source else {
+        return false;
+    };
+    let steady = |value: ValueId| matches!(shape.body.value(value).def, Def::Param(_));
+    match (&shape.body.instr(at).op, from) {
+        (
+            Op::PutField {
+                object, field: put, ..
+            },
+            Some(from),
+        ) => {
+            let (object, from) = (shape.canon(*object), shape.canon(from));
+            *put == field && object == from && steady(object)
+        }
+        (Op::PutStatic { field: put, .. }, None) => *put == field,
+        _ => false,
     }
 }
 

@@ -200,10 +200,7 @@ impl<'a> Front<'a> {
         let unused = translation
             .ghosts
             .unused(&translation.algebra.locks, &discipline);
-        if unused.is_empty() {
-            return translation;
-        }
-        // Ghosts that nothing rests on would only make types harder to read.
+        // Ghosts that nothing rests on would only make types harder to read; written anew in any case, since `guards` may have changed it.
         let off: FxHashSet<Family> = off.union(&unused).copied().collect();
         match self.settled_families(off, &all, &used) {
             Some(off) => self.write(&off, &used).0,

@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::Classes;
-use untorn_program::heap::{Object, ObjectKind, ObjectSet, RootKind};
+use untorn_program::heap::{Object, ObjectKind, ObjectSet};
 use untorn_program::ir::{Body, Const, InvokeKind, Op};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
@@ -178,21 +178,12 @@ impl<'a> World<'a> {
         let classes = self.table();
         let exported = !self.program.is_application()
             && self.program.is_input(classes.method(method).class)
-            && classes.is_exported(method)
-            && !self.is_sealed(method);
+            && classes.is_exported(method);
         exported
             || classes.is_class_initializer(method)
             || self.lambdas.contains(&method)
             || self.overriding.contains(&method)
             || self.roots.contains(&method)
-    }
-
-    /// Whether only the JDK can call the method: nobody else has classes in its packages, and clients do not extend.
-    fn is_sealed(&self, method: MethodId) -> bool {
-        let info = self.table().method(method);
-        let class = self.table().class_name(info.class);
-        let jdk = ["java/", "jdk/", "sun/"];
-        !info.flags.is_public() && jdk.iter().any(|package| class.starts_with(package))
     }
 
     fn find_callees(&mut self) {
@@ -428,19 +419,14 @@ impl<'a> World<'a> {
                         )
                         .is_some()
             });
-            if foreign {
+            if foreign && self.is_inherited_by_objects(method) {
                 overriding.insert(method);
             }
         }
         self.roots = heap
             .roots()
             .iter()
-            .map(|root| (root.kind, heap.node(root.node).method))
-            .filter(|&(kind, method)| {
-                let client = matches!(kind, RootKind::Client | RootKind::Constructor);
-                !(client && self.is_sealed(method))
-            })
-            .map(|(_, method)| method)
+            .map(|root| heap.node(root.node).method)
             .chain(
                 heap.spawns()
                     .iter()
@@ -450,6 +436,19 @@ impl<'a> World<'a> {
         self.lambdas = lambdas;
         self.self_fields = self_fields;
         self.overriding = overriding;
+    }
+
+    /// Whether some object of a translated class runs this very method, and not one that overrides it.
+    fn is_inherited_by_objects(&self, method: MethodId) -> bool {
+        let classes = self.table();
+        let class = classes.method(method).class;
+        self.classes.iter().any(|&below| {
+            let flags = classes.class(below).flags;
+            !flags.is_abstract()
+                && !flags.is_interface()
+                && classes.is_subtype(below, class)
+                && classes.select(below, method) == Some(method)
+        })
     }
 
     /// The field that constant arguments name by its class and name.
