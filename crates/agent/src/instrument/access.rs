@@ -76,12 +76,16 @@ impl Weaver<'_, '_> {
         let context = self.context()?;
         let (start, end) = self.labels();
         let unlock = self.entry("unlockStatic", "II")?;
-        let (lock, number) = if is_static {
+        let bypass = self.bypass(&reference.class, is_static)?;
+        let (lock, number) = if is_static && self.subject.plan.optimistic {
+            (self.entry("touchStatic", "II")?, id as i32)
+        } else if is_static {
             (self.entry("lockStatic", "II")?, id as i32)
+        } else if bypass.is_some() {
+            (self.entry("touch", "Ljava/lang/Object;I")?, 0)
         } else {
             (self.entry("lock", "Ljava/lang/Object;I")?, 0)
         };
-        let bypass = self.bypass(&reference.class, is_static)?;
         let mut code = self.body.before(index);
         if is_static && !own {
             code.field(Op::Getstatic, field)

@@ -3,10 +3,10 @@
 //! A private object's word equals `UntornThread.mine`, so the test is a load, a load and a comparison:
 //!
 //! ```text
-//!     dup; ifnull LOCK                                          dup; ifnull LOCK
+//!     dup; ifnull TOUCH                                         dup; ifnull TOUCH
 //!     dup; getfield $untorn; aload context; getfield mine       (the same)
 //!     lcmp; ifeq FAST                                           lcmp; ifeq FAST
-//! LOCK: lock                                              LOCK: lock; putfield; unlock; goto DONE
+//! TOUCH: touch                                            TOUCH: touch; putfield; unlock; goto DONE
 //! FAST: getfield                                          FAST: pop; putfield
 //!     aload context; getfield held; ifnull DONE           DONE:
 //!     unlock

@@ -20,8 +20,9 @@ import jdk.internal.vm.annotation.DontInline;
  * <tr><td>{@link #UNTRACKED}</td><td>given up; see {@link UntornBadge}</td></tr>
  * </table>
  *
- * A thread that finds its own badge (or, reading, a transition that it has seen) makes its access and then writes the
- * record; nothing can come between, since the word changes hands only when the thread passes a safe point. All other
+ * A thread that finds its own badge (or, reading, a transition that it has seen) writes the record and makes its
+ * access, in any order: nothing can come between, since the word changes hands only when the thread passes a safe point.
+ * (Where a class may be loaded in between the record is written afterwards, see {@link UntornBadge#stays}.) All other
  * transitions go through {@link #claim}: the edges that order the access first, then a compare-and-set of the word.
  *
  * <p>Order. A dead badge carries the position of its thread at death, behind all records of accesses under it, and the

@@ -66,6 +66,15 @@ public final class UntornRuntime {
         if (on && o != null) UntornShadow.lock(o, site, c);
     }
 
+    /**
+     * As {@link #lock}, for code that cannot load a class between here and the access: the record may be written at
+     * once, and then nothing is held.
+     */
+    @ForceInline
+    public static void touch(Object o, int site, UntornThread c) {
+        if (on && o != null) UntornShadow.touch(o, site, c);
+    }
+
     /** After it: writes the record, then lets others in. */
     @ForceInline
     public static void unlock(Object o, int site, UntornThread c) {
@@ -81,6 +90,12 @@ public final class UntornRuntime {
     @ForceInline
     public static void lockStatic(int field, int site, UntornThread c) {
         if (on) UntornShadow.lockStatic(field, site, c);
+    }
+
+    /** As {@link #touch} for a static field. */
+    @ForceInline
+    public static void touchStatic(int field, int site, UntornThread c) {
+        if (on) UntornShadow.touchStatic(field, site, c);
     }
 
     @ForceInline

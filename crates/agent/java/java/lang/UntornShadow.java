@@ -63,19 +63,61 @@ final class UntornShadow {
     static void lock(Object o, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
-        int number = site & UntornThread.SITE_MASK;
-        long[] known = offsets;
-        long offset = number < known.length ? known[number] : 0;
-        if (offset <= 0) {
-            offset = offset == 0 ? findOffset(o, number) : -1;
-            if (offset < 0) return;
-        }
-        touch(o, offset, site, c);
+        long offset = offset(o, site & UntornThread.SITE_MASK);
+        if (offset > 0) begin(o, offset, site, c);
     }
 
-    /** An access to what the word at that place stands for begins. */
     @ForceInline
-    static void touch(Object holder, long offset, int site, UntornThread c) {
+    static void touch(Object o, int site, UntornThread c) {
+        if (c.held != null && !recover(c)) return;
+        long offset = offset(o, site & UntornThread.SITE_MASK);
+        if (offset > 0) record(o, offset, site, c);
+    }
+
+    /** Where the word is that belongs to a site's field; not positive if nowhere. */
+    @ForceInline
+    private static long offset(Object o, int number) {
+        long[] known = offsets;
+        long offset = number < known.length ? known[number] : 0;
+        return offset == 0 ? findOffset(o, number) : offset;
+    }
+
+    /** An access that is owned is recorded before it is made, since no safe point lies between; any other one begins. */
+    @ForceInline
+    private static void record(Object holder, long offset, int site, UntornThread c) {
+        if (!OPTIMISTIC) {
+            take(holder, offset, site, c);
+            return;
+        }
+        c.room();
+        long word = U.getLong(holder, offset);
+        if (word == c.mine) return;
+        boolean writes = (site & UntornRuntime.WRITES) != 0;
+        if (allows(word, writes, c)) {
+            c.write(access(site, word));
+        } else {
+            UntornOwner.claim(holder, offset, site, c);
+        }
+    }
+
+    /** Whether this thread may make an access without asking anybody. */
+    @ForceInline
+    private static boolean allows(long word, boolean writes, UntornThread c) {
+        long state = word & (LOCKED | LOCKS | STATE);
+        return (word & OWNER) == c.mine && (state == WR_EX || state == RD_EX && !writes)
+                || state == RD_SH && !writes
+                        && c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION);
+    }
+
+    @ForceInline
+    private static long access(int site, long word) {
+        return UntornThread.ACCESS
+                | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT;
+    }
+
+    /** An access to what the word at that place stands for begins, and is recorded after it was made. */
+    @ForceInline
+    private static void begin(Object holder, long offset, int site, UntornThread c) {
         if (!OPTIMISTIC) {
             take(holder, offset, site, c);
             return;
@@ -85,13 +127,7 @@ final class UntornShadow {
         long word = U.getLong(holder, offset);
         // Private: no record.
         if (word == c.mine) return;
-        boolean writes = (site & UntornRuntime.WRITES) != 0;
-        long state = word & (LOCKED | LOCKS | STATE);
-        boolean mine = (word & OWNER) == c.mine;
-        if (c.poll == 0
-                && (mine && (state == WR_EX || state == RD_EX && !writes)
-                || state == RD_SH && !writes
-                        && c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION))) {
+        if (c.poll == 0 && allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
             c.offset = 0;
             c.word = word;
             c.held = holder;
@@ -137,8 +173,7 @@ final class UntornShadow {
         long word = c.word, at = c.offset;
         boolean asked = at == 0 && c.poll != 0;
         if (!asked || UntornBadge.stays(c)) {
-            c.write(UntornThread.ACCESS
-                    | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT);
+            c.write(access(site, word));
         }
         if (at != 0) U.putLongRelease(o, at, word);
         c.held = null;
@@ -234,10 +269,22 @@ final class UntornShadow {
     static void lockStatic(int field, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
+        UntornWord word = word(field);
+        if (word != null) begin(word, UntornWord.WORD, site, c);
+    }
+
+    @ForceInline
+    static void touchStatic(int field, int site, UntornThread c) {
+        if (c.held != null && !recover(c)) return;
+        UntornWord word = word(field);
+        if (word != null) record(word, UntornWord.WORD, site, c);
+    }
+
+    @ForceInline
+    private static UntornWord word(int field) {
         UntornWord[] all = statics;
         UntornWord word = field < all.length ? all[field] : null;
-        if (word == null && (word = staticWord(field)) == null) return;
-        touch(word, UntornWord.WORD, site, c);
+        return word != null ? word : staticWord(field);
     }
 
     @ForceInline
