@@ -481,7 +481,7 @@ impl Tables {
                 Some(own) => own,
                 None => match &all[..] {
                     [only] => only,
-                    _ => return self.agreed(all, name, field),
+                    _ => return Self::agreed(all, name, field),
                 },
             };
             let (by, shape) = found;
@@ -498,7 +498,7 @@ impl Tables {
     }
 
     /// Several loaders have defined the class: clear only if that makes no difference.
-    fn agreed(&self, all: &[(Loader, Shape)], name: &str, field: &FieldRef) -> Declared {
+    fn agreed(all: &[(Loader, Shape)], name: &str, field: &FieldRef) -> Declared {
         let own = all.iter().map(|(_, shape)| {
             let own = shape.declares(field)?;
             (!shape.apart).then_some(own)

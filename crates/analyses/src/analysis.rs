@@ -5,6 +5,8 @@ use untorn_findings::Finding;
 use untorn_model::{Event, EventIndex, Kinds, Tables};
 use untorn_trace::{Batch, Error, Progress, Replay, Source};
 
+use crate::{Describe, surroundings};
+
 /// What an analysis may look at beside the events.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -28,6 +30,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Counts by analysis name.
     pub stats: Map<String, Value>,
+    /// What was left out and why, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A consumer of the event stream.
@@ -60,6 +64,7 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     let mut events: Vec<Event> = Vec::new();
     let mut first = EventIndex(0);
+    let mut seen = Kinds::default();
     loop {
         let kinds = source.fill(&mut events)?;
         if events.is_empty() {
@@ -80,6 +85,7 @@ pub fn run(
                 analysis.batch(&batch, &context)?;
             }
         }
+        seen = seen.union(kinds);
         first = EventIndex(first.0 + events.len() as u64);
         progress(source.progress());
     }
@@ -92,6 +98,11 @@ pub fn run(
     outcome.stats.insert("events".to_owned(), first.0.into());
     for analysis in analyses {
         analysis.finish(&context, &mut outcome)?;
+    }
+    if let Some(replay) = context.replay {
+        let calls = seen.intersects(Kinds::CALLS);
+        let findings = &mut outcome.findings;
+        surroundings::fill_in(findings, replay, Describe::new(&context), calls)?;
     }
     Ok(outcome)
 }

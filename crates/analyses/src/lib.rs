@@ -19,6 +19,7 @@ pub mod lock_sets;
 pub mod locks_held;
 pub mod lockset;
 pub mod stacks;
+mod surroundings;
 mod suspects;
 pub mod symbols;
 pub mod sync_order;

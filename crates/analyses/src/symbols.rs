@@ -30,6 +30,14 @@ impl Symbol {
         }
     }
 
+    /// What stands for some locations, sorted, each once.
+    pub fn of_all(tables: &Tables, vars: &[VarId]) -> Vec<Self> {
+        let mut symbols: Vec<Self> = vars.iter().map(|&var| Self::of(tables, var)).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        symbols
+    }
+
     /// `bank.Account.balance`, `int[][..]`, `java.util.HashMap["k"]`; for a text trace its token.
     pub fn name(self, tables: &Tables) -> String {
         match self {

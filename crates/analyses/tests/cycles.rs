@@ -9,7 +9,8 @@ use untorn_analyses::aerodrome::{self, Aerodrome};
 use untorn_analyses::velodrome::{self, Velodrome};
 use untorn_analyses::{Analysis, run};
 use untorn_findings::{Finding, merge};
-use untorn_trace::VecSource;
+use untorn_model::{Class, ClassId, Event, Method, MethodId, Op};
+use untorn_trace::{Source, VecSource};
 
 /// One line a finding: kind, region, verdict, what encloses it, and the transactions of its path or cycle.
 fn summary(finding: &Finding) -> String {
@@ -264,5 +265,109 @@ fn the_headline_says_what_came_between() {
     assert_eq!(
         outcome.findings[0].message,
         "a is torn: between its read of x (2) and its write of x (4) comes thread B's write of x (3)"
+    );
+}
+
+/// Thread, what is done, locks held and methods around it, for each step of the one finding.
+fn steps(mut source: VecSource) -> Vec<String> {
+    let analysis = Box::new(Velodrome::new(velodrome::Options::default()));
+    let outcome = run(&mut source, &mut [analysis], &mut |_| {}).unwrap();
+    let findings = merge(outcome.findings);
+    assert_eq!(findings.len(), 1);
+    (findings[0].evidence.interleavings[0].steps.iter())
+        .map(|step| {
+            let stack: Vec<&str> = (step.stack.iter())
+                .filter_map(|place| place.method.as_deref())
+                .collect();
+            format!(
+                "{} {} {} holds [{}] in [{}]",
+                step.thread,
+                step.op,
+                step.target,
+                step.locks.join(","),
+                stack.join(",")
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn steps_tell_the_locks_held() {
+    // The lock o was taken long before the transaction, s is shared.
+    let trace = "b:acq(o) a:begin(add) a:acqs(s) a:acq(m) a:r(x) a:rel(m) a:rels(s)
+        b:acq(m) b:w(x) b:rel(m) a:acq(m) a:w(x) a:rel(m) a:end(add)";
+    assert_eq!(
+        steps(VecSource::from_text(&numbered(trace)).unwrap()),
+        [
+            "a read x holds [s (shared),m] in []",
+            "b write x holds [o,m] in []",
+            "a write x holds [m] in []",
+        ]
+    );
+}
+
+#[test]
+fn of_several_paths_the_shortest_is_shown() {
+    // From a over c to b, and later from a to b itself.
+    let trace = "a:begin(f) a:w(x) c:r(x) c:w(y) b:r(y) b:r(x) b:w(z) a:r(z) a:end(f)";
+    assert_eq!(
+        steps(VecSource::from_text(&numbered(trace)).unwrap()),
+        [
+            "a write x holds [] in []",
+            "b read x holds [] in []",
+            "b write z holds [] in []",
+            "a read z holds [] in []",
+        ]
+    );
+}
+
+#[test]
+fn steps_tell_the_calls_around_them_if_calls_are_recorded() {
+    let trace = "a:begin(add) a:r(x) b:w(x) a:w(x) a:end(add)";
+    let mut source = VecSource::from_text(&numbered(trace)).unwrap();
+    let mut events = Vec::new();
+    source.fill(&mut events).unwrap();
+    let mut tables = source.tables().clone();
+    let class = tables.strings.intern("Box").unwrap();
+    let source_file = None;
+    tables
+        .classes
+        .push(Class {
+            name: class,
+            source_file,
+        })
+        .unwrap();
+    for name in ["outer", "inner", "other"] {
+        let name = tables.strings.intern(name).unwrap();
+        let descriptor = tables.strings.intern("()V").unwrap();
+        let class = ClassId(0);
+        tables
+            .methods
+            .push(Method {
+                class,
+                name,
+                descriptor,
+            })
+            .unwrap();
+    }
+    let call = |op, like: &Event| Event { op, ..*like };
+    let with_calls = vec![
+        call(Op::Enter(MethodId(0)), &events[0]),
+        events[0],
+        call(Op::Enter(MethodId(1)), &events[0]),
+        events[1],
+        call(Op::Exit(MethodId(1)), &events[0]),
+        call(Op::Enter(MethodId(2)), &events[2]),
+        events[2],
+        events[3],
+        events[4],
+    ];
+    assert_eq!(
+        steps(VecSource::new(tables, with_calls).unwrap()),
+        [
+            "a read x holds [] in [inner,add,outer]",
+            "b write x holds [] in [other]",
+            "a write x holds [] in [add,outer]",
+        ]
     );
 }

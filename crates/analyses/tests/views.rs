@@ -244,3 +244,20 @@ fn instances_of_a_class_are_one_finding() {
     let outcome = analyze_events(with_class(&bare, "geo.Point"), views());
     assert_eq!(regions(&outcome), ["Point.x, y"]);
 }
+
+#[test]
+fn what_is_too_much_to_compare_is_counted() {
+    let script = generating(&[("a", &["xy", "yz"]), ("b", &["x", "y", "z"])]);
+    let all = views(&script);
+    assert_eq!(all.stats["views"]["not_compared"], 0);
+    assert!(all.notes.is_empty());
+    let some = analyze(&script, Views::new(Options { most_work: 1 }));
+    assert_eq!(some.stats["views"]["not_compared"], 4);
+    assert_eq!(some.notes.len(), 1, "{:?}", some.notes);
+    assert!(
+        conflicts(&some)
+            .iter()
+            .all(|one| conflicts(&all).contains(one))
+    );
+    assert!(conflicts(&some).len() < conflicts(&all).len());
+}

@@ -99,6 +99,9 @@ pub fn read(memory: &SharedMemory, segment: u32, from: usize, into: &mut Vec<u64
         if bits == 0 {
             break;
         }
+        if next == from {
+            into.reserve(records.len() - from);
+        }
         into.push(bits);
         next += 1;
     }

@@ -245,6 +245,12 @@ impl Record {
         }
     }
 
+    /// Whether these bytes are a [`Record::Edge`]: cheaper than taking them apart.
+    #[inline]
+    pub const fn is_edge(bits: u64) -> bool {
+        bits >> OP_SHIFT == EDGE
+    }
+
     /// Takes 8 bytes apart; `None` for what no runtime writes.
     #[inline]
     pub const fn decode(bits: u64) -> Option<Self> {

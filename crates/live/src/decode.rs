@@ -3,16 +3,18 @@
 use untorn_channel::Record;
 use untorn_channel::declare::AccessKind;
 use untorn_channel::record::LockOp;
-use untorn_model::{AccessFlags, Event, LockKind, LockMode, Op, Part, SiteId};
+use untorn_model::{AccessFlags, LockKind, LockMode, Op, Part, SiteId};
 
 use crate::names::{Names, SiteTarget};
 
 /// What the prefixes before an access said.
 #[derive(Clone, Copy, Default, Debug)]
-struct Prefix {
+pub struct Prefix {
     element: Option<u32>,
     key: Option<u64>,
     approximate: bool,
+    /// Whether any of them is there.
+    any: bool,
 }
 
 /// The prefixes of every thread.
@@ -22,29 +24,29 @@ pub struct Decoder {
 }
 
 /// What a record needs that has not been declared yet.
-pub fn is_known(names: &Names, thread: u32, record: Record) -> bool {
-    names.knows_thread(thread)
-        && match record {
-            Record::Access { site, .. } | Record::Lock { site, .. } => names.knows_site(site),
-            Record::Fork { thread } | Record::Join { thread } => names.knows_thread(thread),
-            Record::Begin { region } | Record::End { region } => names.region_of(region).is_some(),
-            Record::Enter { method } | Record::Exit { method } => names.method_of(method).is_some(),
-            Record::Key { key } => names.knows_key(key),
-            Record::NewLock { class, .. }
-            | Record::NewClassLock { class, .. }
-            | Record::NewObject { class, .. } => names.knows_runtime_class(class),
-            Record::Edge { .. }
-            | Record::Element { .. }
-            | Record::Approximate
-            | Record::Owned { .. }
-            | Record::In(_)
-            | Record::From(_) => true,
-        }
+#[inline]
+pub fn is_known(names: &Names, record: Record) -> bool {
+    match record {
+        Record::Access { site, .. } | Record::Lock { site, .. } => names.knows_site(site),
+        Record::Fork { thread } | Record::Join { thread } => names.knows_thread(thread),
+        Record::Begin { region } | Record::End { region } => names.region_of(region).is_some(),
+        Record::Enter { method } | Record::Exit { method } => names.method_of(method).is_some(),
+        Record::Key { key } => names.knows_key(key),
+        Record::NewLock { class, .. }
+        | Record::NewClassLock { class, .. }
+        | Record::NewObject { class, .. } => names.knows_runtime_class(class),
+        Record::Edge { .. }
+        | Record::Element { .. }
+        | Record::Approximate
+        | Record::Owned { .. }
+        | Record::In(_)
+        | Record::From(_) => true,
+    }
 }
 
 /// What became of a record.
 pub enum Decoded {
-    Event(Event),
+    Event(SiteId, Op),
     /// It told something about what follows.
     Nothing,
     /// It names what nobody declared, or there are no ids left.
@@ -52,65 +54,77 @@ pub enum Decoded {
 }
 
 impl Decoder {
-    /// The event of a record.
-    pub fn decode(&mut self, names: &mut Names, thread: u32, record: Record) -> Decoded {
-        match record {
-            Record::Element { index } => self.prefix(thread).element = Some(index),
-            Record::Key { key } => self.prefix(thread).key = Some(key),
-            Record::Approximate => self.prefix(thread).approximate = true,
-            Record::NewLock { lock, class } => names.new_lock(lock, class, false),
-            Record::NewClassLock { lock, class } => names.new_lock(lock, class, true),
-            Record::NewObject { object, class } => {
-                if names.new_object(object, class).is_none() {
-                    return Decoded::Lost;
-                }
-            }
-            // Who had the object before is not an event: no analysis asks for it.
-            Record::Edge { .. } | Record::Owned { .. } | Record::In(_) | Record::From(_) => {}
-            _ => {
-                return match self.event(names, thread, record) {
-                    Some(event) => Decoded::Event(event),
-                    None => Decoded::Lost,
-                };
-            }
-        }
-        Decoded::Nothing
-    }
-
-    fn prefix(&mut self, thread: u32) -> &mut Prefix {
+    /// The prefixes of a thread.
+    pub fn prefix(&mut self, thread: u32) -> &mut Prefix {
         let index = thread as usize;
         if self.prefixes.len() <= index {
             self.prefixes.resize(index + 1, Prefix::default());
         }
         &mut self.prefixes[index]
     }
-
-    fn event(&mut self, names: &mut Names, thread: u32, record: Record) -> Option<Event> {
-        let (site, op) = match record {
-            Record::Access { site, object } => {
-                let prefix = std::mem::take(self.prefix(thread));
-                access(names, site, object, prefix)?
-            }
-            Record::Lock { op, site, lock } => (names.site(site)?.0, lock_op(names, op, lock)?),
-            Record::Fork { thread } => (SiteId::UNKNOWN, Op::Fork(names.thread(thread)?)),
-            Record::Join { thread } => (SiteId::UNKNOWN, Op::Join(names.thread(thread)?)),
-            Record::Begin { region } => {
-                let region = names.region_of(region)?;
-                (names.tables.regions[region].site, Op::Begin(region))
-            }
-            Record::End { region } => {
-                let region = names.region_of(region)?;
-                (names.tables.regions[region].site, Op::End(region))
-            }
-            Record::Enter { method } => (SiteId::UNKNOWN, Op::Enter(names.method_of(method)?)),
-            Record::Exit { method } => (SiteId::UNKNOWN, Op::Exit(names.method_of(method)?)),
-            _ => return None,
-        };
-        let thread = names.thread(thread)?;
-        Some(Event { thread, site, op })
-    }
 }
 
+/// The event of a record, after the prefixes of its thread.
+#[inline]
+pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record) -> Decoded {
+    if let Record::Access { site, object } = record {
+        let before = if prefix.any {
+            std::mem::take(prefix)
+        } else {
+            Prefix::default()
+        };
+        return match access(names, site, object, before) {
+            Some((site, op)) => Decoded::Event(site, op),
+            None => Decoded::Lost,
+        };
+    }
+    match record {
+        Record::Element { index } => prefix.element = Some(index),
+        Record::Key { key } => prefix.key = Some(key),
+        Record::Approximate => prefix.approximate = true,
+        Record::NewLock { lock, class } => names.new_lock(lock, class, false),
+        Record::NewClassLock { lock, class } => names.new_lock(lock, class, true),
+        Record::NewObject { object, class } => {
+            if names.new_object(object, class).is_none() {
+                return Decoded::Lost;
+            }
+        }
+        // Who had the object before is not an event: no analysis asks for it.
+        Record::Edge { .. } | Record::Owned { .. } | Record::In(_) | Record::From(_) => {}
+        _ => {
+            return match event(names, record) {
+                Some((site, op)) => Decoded::Event(site, op),
+                None => Decoded::Lost,
+            };
+        }
+    }
+    prefix.any |= matches!(
+        record,
+        Record::Element { .. } | Record::Key { .. } | Record::Approximate
+    );
+    Decoded::Nothing
+}
+
+fn event(names: &mut Names, record: Record) -> Option<(SiteId, Op)> {
+    Some(match record {
+        Record::Lock { op, site, lock } => (names.site(site)?.0, lock_op(names, op, lock)?),
+        Record::Fork { thread } => (SiteId::UNKNOWN, Op::Fork(names.thread(thread)?)),
+        Record::Join { thread } => (SiteId::UNKNOWN, Op::Join(names.thread(thread)?)),
+        Record::Begin { region } => {
+            let region = names.region_of(region)?;
+            (names.tables.regions[region].site, Op::Begin(region))
+        }
+        Record::End { region } => {
+            let region = names.region_of(region)?;
+            (names.tables.regions[region].site, Op::End(region))
+        }
+        Record::Enter { method } => (SiteId::UNKNOWN, Op::Enter(names.method_of(method)?)),
+        Record::Exit { method } => (SiteId::UNKNOWN, Op::Exit(names.method_of(method)?)),
+        _ => return None,
+    })
+}
+
+#[inline]
 fn access(names: &mut Names, site: u32, object: u64, prefix: Prefix) -> Option<(SiteId, Op)> {
     let (place, access) = names.site(site)?;
     let access = access?;

@@ -12,13 +12,21 @@ const TURN: usize = 4096;
 
 #[derive(Debug, Default)]
 struct Stream {
-    queue: VecDeque<u64>,
+    chunks: VecDeque<Vec<u64>>,
+    /// How many records of the first chunk have been handed out.
+    at: usize,
     /// How many records have been handed out: the thread's position.
     position: u64,
     /// Threads that wait for a position of this one.
     waiters: Vec<(u64, u32)>,
     /// In the queue of threads that may run, or waiting for another.
     scheduled: bool,
+}
+
+impl Stream {
+    fn len(&self) -> usize {
+        self.chunks.iter().map(Vec::len).sum::<usize>() - self.at
+    }
 }
 
 /// The streams of one process.
@@ -32,12 +40,11 @@ pub struct Linearizer {
 impl Linearizer {
     /// Adds records to the end of a thread's stream.
     pub fn push(&mut self, thread: u32, records: Vec<u64>) {
-        let stream = self.stream(thread);
-        if stream.queue.is_empty() {
-            stream.queue = records.into();
-        } else {
-            stream.queue.extend(records);
+        if records.is_empty() {
+            return;
         }
+        let stream = self.stream(thread);
+        stream.chunks.push_back(records);
         if !stream.scheduled {
             stream.scheduled = true;
             self.ready.push_back(thread);
@@ -52,49 +59,80 @@ impl Linearizer {
         &mut self.streams[index]
     }
 
-    /// Hands a turn's worth of some thread's records out; `false` if none can go on.
+    /// Hands a turn's worth of some thread's records out, in runs; `false` if none can go on.
     ///
-    /// Edges are not handed out, nor is what no runtime writes.
-    pub fn turn(&mut self, mut take: impl FnMut(u32, Record)) -> bool {
+    /// Edges are not handed out.
+    pub fn turn(&mut self, mut take: impl FnMut(u32, &[u64])) -> bool {
         let Some(thread) = self.ready.pop_front() else {
             return false;
         };
+        let index = thread as usize;
         let mut waits_for = None;
         let mut left = TURN;
-        let index = thread as usize;
-        while left > 0 {
-            let Some(&bits) = self.streams[index].queue.front() else {
+        while left > 0 && waits_for.is_none() {
+            let stream = &mut self.streams[index];
+            let Some(chunk) = stream.chunks.pop_front() else {
                 break;
             };
-            match Record::decode(bits) {
-                Some(Record::Edge {
-                    thread: from,
-                    position,
-                }) if from != thread => {
-                    if self.stream(from).position < position {
-                        waits_for = Some((from, position));
-                        break;
-                    }
-                    self.edges += 1;
+            let start = stream.at;
+            let end = chunk.len().min(start + left);
+            let mut at = start;
+            while at < end {
+                let run = &chunk[at..end];
+                let length = run.iter().position(|&bits| Record::is_edge(bits));
+                let length = length.unwrap_or(run.len());
+                if length > 0 {
+                    take(thread, &run[..length]);
+                    at += length;
                 }
-                Some(record) => take(thread, record),
-                None => {}
+                let Some(&edge) = chunk[..end].get(at) else {
+                    break;
+                };
+                if let Some(first) = self.blocks(thread, edge) {
+                    waits_for = Some(first);
+                    break;
+                }
+                at += 1;
             }
             let stream = &mut self.streams[index];
-            stream.queue.pop_front();
-            stream.position += 1;
-            left -= 1;
+            stream.position += (at - start) as u64;
+            left -= at - start;
+            if at < chunk.len() {
+                stream.at = at;
+                stream.chunks.push_front(chunk);
+            } else {
+                stream.at = 0;
+            }
         }
         self.wake(thread);
         let stream = &mut self.streams[index];
         if let Some((from, position)) = waits_for {
             self.streams[from as usize].waiters.push((position, thread));
-        } else if stream.queue.is_empty() {
+        } else if stream.chunks.is_empty() {
             stream.scheduled = false;
         } else {
             self.ready.push_back(thread);
         }
         true
+    }
+
+    /// What must be handed out before a thread can pass an edge; none if it has been.
+    fn blocks(&mut self, thread: u32, edge: u64) -> Option<(u32, u64)> {
+        let Some(Record::Edge {
+            thread: from,
+            position,
+        }) = Record::decode(edge)
+        else {
+            return None;
+        };
+        if from == thread {
+            return None;
+        }
+        if self.stream(from).position < position {
+            return Some((from, position));
+        }
+        self.edges += 1;
+        None
     }
 
     /// Lets those run who waited for what this thread has passed now.
@@ -113,7 +151,7 @@ impl Linearizer {
 
     /// Records that nothing can release any more.
     pub fn stuck(&self) -> u64 {
-        self.streams.iter().map(|s| s.queue.len() as u64).sum()
+        self.streams.iter().map(|s| s.len() as u64).sum()
     }
 
     /// Edges passed so far.
@@ -137,9 +175,11 @@ mod tests {
 
     fn all(lines: &mut Linearizer) -> Vec<(u32, u32)> {
         let mut out = Vec::new();
-        while lines.turn(|thread, record| {
-            if let Record::Begin { region } = record {
-                out.push((thread, region));
+        while lines.turn(|thread, records| {
+            for &bits in records {
+                if let Some(Record::Begin { region }) = Record::decode(bits) {
+                    out.push((thread, region));
+                }
             }
         }) {}
         out

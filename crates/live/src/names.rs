@@ -50,14 +50,37 @@ pub struct Names {
     named_threads: FxHashMap<u32, String>,
     threads: Vec<Option<ThreadId>>,
     keys: FxHashMap<u64, StrId>,
-    key_names: FxHashSet<StrId>,
+    /// Names that keys have already.
+    used_for_keys: FxHashSet<StrId>,
     objects: FxHashMap<u64, ObjectId>,
     statics: FxHashMap<ClassId, ObjectId>,
     vars: FxHashMap<(u64, FieldId), VarId>,
+    recent: Recent,
     parts: FxHashMap<(u64, Part), VarId>,
     locks: FxHashMap<u64, LockId>,
     /// Locks that were announced and not used yet: their class, and whether they are the class.
     announced: FxHashMap<u64, (u32, bool)>,
+}
+
+/// The fields of objects looked up last, in few enough bytes to stay close: the table of all is as large as the program's heap.
+#[derive(Debug)]
+struct Recent(Vec<(u64, FieldId, VarId)>);
+
+const RECENT: usize = 1 << 10;
+
+impl Default for Recent {
+    fn default() -> Self {
+        // The runtime's objects count from 1.
+        Self(vec![(0, FieldId(0), VarId(0)); RECENT])
+    }
+}
+
+impl Recent {
+    #[inline]
+    fn slot(object: u64, field: FieldId) -> usize {
+        let key = (object ^ u64::from(field.0) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (key >> (64 - RECENT.ilog2())) as usize
+    }
 }
 
 /// Puts a value at an index of a vector that grows; absurd indices are refused, since ids are dense.
@@ -150,7 +173,7 @@ impl Names {
                 Some(())
             }
             Declaration::Key { id, text } => {
-                let text = self.key_name(text)?;
+                let text = self.key_name(&text)?;
                 self.keys.insert(id, text);
                 Some(())
             }
@@ -158,11 +181,11 @@ impl Names {
     }
 
     /// A name for a key that no other key has: `5` and `"5"` read the same and are not, nor are constants of two loaders' enums.
-    fn key_name(&mut self, text: String) -> Option<StrId> {
-        let mut name = text.clone();
+    fn key_name(&mut self, text: &str) -> Option<StrId> {
+        let mut name = text.to_owned();
         for number in 2.. {
             let id = self.tables.strings.intern(&name)?;
-            if self.key_names.insert(id) {
+            if self.used_for_keys.insert(id) {
                 return Some(id);
             }
             name = format!("{text} ({number})");
@@ -318,6 +341,17 @@ impl Names {
     /// The field of an object.
     #[inline]
     pub fn field_var(&mut self, object: u64, field: FieldId, class: ClassId) -> Option<VarId> {
+        let slot = Recent::slot(object, field);
+        let recent = self.recent.0[slot];
+        if recent.0 == object && recent.1 == field {
+            return Some(recent.2);
+        }
+        let var = self.new_field_var(object, field, class)?;
+        self.recent.0[slot] = (object, field, var);
+        Some(var)
+    }
+
+    fn new_field_var(&mut self, object: u64, field: FieldId, class: ClassId) -> Option<VarId> {
         if let Some(&var) = self.vars.get(&(object, field)) {
             return Some(var);
         }

@@ -35,7 +35,25 @@ impl Repair {
         mut event: Event,
         into: &mut Vec<Event>,
     ) -> bool {
-        let mut admitted = checker.admit(&mut event);
+        match checker.admit(&mut event) {
+            Ok(()) => {
+                self.follow(&event);
+                into.push(event);
+                true
+            }
+            Err(violation) => self.mend(checker, event, violation, into),
+        }
+    }
+
+    #[cold]
+    fn mend(
+        &mut self,
+        checker: &mut Checker,
+        mut event: Event,
+        violation: Violation,
+        into: &mut Vec<Event>,
+    ) -> bool {
+        let mut admitted = Err(violation);
         // Each round puts in one event, so it ends: at most all open regions, holds and one wake.
         while let Err(violation) = admitted {
             let Some(mut missing) = self.missing(&event, violation) else {
@@ -54,6 +72,7 @@ impl Repair {
         true
     }
 
+    #[inline]
     fn follow(&mut self, event: &Event) {
         match event.op {
             Op::Begin(region) => of(&mut self.regions, event.thread).push(region),

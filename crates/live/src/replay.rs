@@ -49,9 +49,9 @@ impl Spool {
         if self.broken.is_some() {
             return;
         }
-        self.buffer.clear();
-        for event in events {
-            self.buffer.extend_from_slice(&encode(event));
+        self.buffer.resize(events.len() * BYTES, 0);
+        for (event, bytes) in events.iter().zip(self.buffer.chunks_exact_mut(BYTES)) {
+            bytes.copy_from_slice(&encode(event));
         }
         match self.file.write_all(&self.buffer) {
             Ok(()) => self.kept += events.len() as u64,

@@ -10,7 +10,7 @@ use untorn_model::{Event, Kinds, Tables};
 use untorn_trace::wellformed::Checker;
 use untorn_trace::{Error, Note, Progress, Replay, Source};
 
-use crate::decode::{Decoded, Decoder, is_known};
+use crate::decode::{Decoded, Decoder, decode, is_known};
 use crate::drain::Chunk;
 use crate::linearize::Linearizer;
 use crate::names::Names;
@@ -123,15 +123,15 @@ impl LiveSource {
     }
 }
 
-/// Takes declarations in until the record's ids are known, or no more can come.
+/// Takes declarations in until something is known, or no more can come.
+#[cold]
 fn learn(
     names: &mut Names,
     declarations: &Receiver<Vec<Declaration>>,
     patience: &mut Duration,
-    thread: u32,
-    record: Record,
+    is_known: impl Fn(&Names) -> bool,
 ) {
-    while !is_known(names, thread, record) {
+    while !is_known(names) {
         match declarations.recv_timeout(*patience) {
             Ok(all) => {
                 for declaration in all {
@@ -168,21 +168,43 @@ impl Source for LiveSource {
                 tally,
                 ..
             } = self;
-            let went_on = lines.turn(|thread, record| {
-                if !is_known(names, thread, record) {
-                    learn(names, declarations, patience, thread, record);
+            let went_on = lines.turn(|thread, records| {
+                if !names.knows_thread(thread) {
+                    learn(names, declarations, patience, |names| {
+                        names.knows_thread(thread)
+                    });
                 }
-                match decoder.decode(names, thread, record) {
-                    Decoded::Nothing => {}
-                    Decoded::Lost => tally.undeclared += 1,
-                    Decoded::Event(event) => {
-                        let before = into.len();
-                        let used = repair.admit(checker, event, into);
-                        for event in &into[before..] {
-                            kinds.insert(event.op.kind());
+                let Some(id) = names.thread(thread) else {
+                    tally.undeclared += records.len() as u64;
+                    return;
+                };
+                let prefix = decoder.prefix(thread);
+                for &bits in records {
+                    let Some(record) = Record::decode(bits) else {
+                        continue;
+                    };
+                    if !is_known(names, record) {
+                        learn(names, declarations, patience, |names| {
+                            is_known(names, record)
+                        });
+                    }
+                    match decode(prefix, names, record) {
+                        Decoded::Nothing => {}
+                        Decoded::Lost => tally.undeclared += 1,
+                        Decoded::Event(site, op) => {
+                            let event = Event {
+                                thread: id,
+                                site,
+                                op,
+                            };
+                            let before = into.len();
+                            let used = repair.admit(checker, event, into);
+                            for event in &into[before..] {
+                                kinds.insert(event.op.kind());
+                            }
+                            tally.refused += u64::from(!used);
+                            tally.put_in += (into.len() - before) as u64 - u64::from(used);
                         }
-                        tally.refused += u64::from(!used);
-                        tally.put_in += (into.len() - before) as u64 - u64::from(used);
                     }
                 }
             });

@@ -55,8 +55,10 @@ pub enum RunMode {
     Single,
     /// Only the imprecise part, which writes a profile of suspicious regions.
     First,
-    /// Only what the profiles of first runs name.
+    /// Only what the profiles of first runs name; with `--with velodrome` that looks at it instead.
     Second,
+    /// Only the precise part, on everything: for comparison.
+    Precise,
 }
 
 #[derive(Debug, Args)]
@@ -70,7 +72,7 @@ pub struct SelectionArgs {
     /// The rules by which the atomizer decides.
     #[arg(long, value_enum, default_value_t = AtomizerMode::Full, value_name = "MODE")]
     pub atomizer: AtomizerMode,
-    /// Which part of doublechecker runs; first and second imply doublechecker alone.
+    /// Which part of doublechecker runs; all but single imply it alone.
     #[arg(long, value_enum, default_value_t = RunMode::Single)]
     pub mode: RunMode,
     /// The profile that a first run writes, or one that a second run reads; may be given several times for a second run.
@@ -101,18 +103,20 @@ impl SelectionArgs {
     pub fn select(&self, default: &[AnalysisName]) -> Result<Wanted, Failure> {
         let specification = specification(self.spec.as_deref())?;
         let sync_edges = self.sync_edges == Switch::On;
+        if matches!(self.mode, RunMode::Single | RunMode::Precise) && !self.profile.is_empty() {
+            return Err(Failure::Usage(
+                "--profile goes with --mode first or second".to_owned(),
+            ));
+        }
         match self.mode {
-            RunMode::Single => {
-                if !self.profile.is_empty() {
-                    return Err(Failure::Usage(
-                        "--profile goes with --mode first or second".to_owned(),
-                    ));
-                }
-                Ok(Wanted {
-                    analyses: self.single(default, &specification, sync_edges),
-                    profile: None,
-                })
-            }
+            RunMode::Single => Ok(Wanted {
+                analyses: self.single(default, &specification, sync_edges),
+                profile: None,
+            }),
+            RunMode::Precise => Ok(Wanted {
+                analyses: vec![doublechecker(sync_edges, Mode::PreciseOnly)],
+                profile: None,
+            }),
             RunMode::First => self.first(sync_edges),
             RunMode::Second => self.second(),
         }
@@ -141,7 +145,7 @@ impl SelectionArgs {
             analyses.push(self.atomizer(assumptions));
         }
         if wants(AnalysisName::Views) {
-            analyses.push(Box::new(views::Views::new(views::Options {})));
+            analyses.push(Box::new(views::Views::new(views::Options::default())));
         }
         if wants(AnalysisName::Velodrome) {
             analyses.push(Box::new(velodrome::Velodrome::new(velodrome::Options {

@@ -3,12 +3,14 @@
 //! Every path that leaves a transaction and enters it again lies between its first and its last event.
 //! One pass over these tells, for each thread, the latest part of the transaction that has reached it, and by which hops.
 //! Where a part comes back that is later than any that came back before, a smallest pair of leaving and entering events is found; the innermost region that holds it is blamed.
+//! Of the paths that reach a thread from one part the shortest is kept.
 //! Parts are told apart only where a region begins or ends, since nothing else changes the blame.
 //!
 //! A transaction that starts threads and awaits their ends lets them come between its parts on purpose.
 //! A path that passes no other threads, and comes back after the end of the last one was awaited, is *domestic*: it shows nothing that fork and join do not.
 //! Once the transaction has started a thread, a further search looks for paths of the same regions that are not.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use untorn_findings::EdgeKind;
@@ -37,6 +39,15 @@ struct HopFrom {
     part: u64,
     /// All threads on the way were started by the transaction, and the last one's end was awaited if it comes back.
     domestic: bool,
+    /// How many hops the path has.
+    length: u32,
+}
+
+impl HopFrom {
+    /// Later parts first, since they blame smaller regions; of paths that left the same part, the shortest, which is the easiest to read.
+    fn rank(&self) -> (u64, Reverse<u32>) {
+        (self.part, Reverse(self.length))
+    }
 }
 
 /// What a thread is to the transaction.
@@ -99,6 +110,7 @@ impl Search {
                 approximate: false,
                 part: 0,
                 domestic: true,
+                length: 0,
             }],
             returned: 0,
             incoming: Vec::new(),
@@ -125,7 +137,7 @@ impl Search {
         self.conflicts.incoming(event, slice.tables, &mut incoming);
         let best = (incoming.iter())
             .filter(|edge| !own || edge.thread != self.thread)
-            .max_by_key(|edge| self.hops[edge.from.note as usize].part)
+            .max_by_key(|edge| self.hops[edge.from.note as usize].rank())
             .copied();
         incoming.clear();
         self.incoming = incoming;
@@ -151,7 +163,12 @@ impl Search {
     }
 
     fn enter(&mut self, index: EventIndex, event: &Event, edge: &Incoming, slice: &Slice<'_>) {
-        let HopFrom { part, domestic, .. } = self.hops[edge.from.note as usize];
+        let HopFrom {
+            part,
+            domestic,
+            length,
+            ..
+        } = self.hops[edge.from.note as usize];
         let domestic = domestic
             && if event.thread == self.thread {
                 self.kin[edge.thread.index()] == Kin::Joined
@@ -169,10 +186,11 @@ impl Search {
             approximate: edge.approximate,
             part,
             domestic,
+            length: length + 1,
         };
         if event.thread != self.thread {
             let reached = &mut self.reached[event.thread.index()];
-            if part > self.hops[*reached as usize].part {
+            if hop.rank() > self.hops[*reached as usize].rank() {
                 *reached = self.hops.len() as u32;
                 self.hops.push(hop);
             }

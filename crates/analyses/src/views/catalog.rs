@@ -104,7 +104,7 @@ impl Catalog {
         SeenId(id)
     }
 
-    /// The views restricted to some locations; equal ones of a thread are one, empty ones none.
+    /// The views restricted to some locations, sorted by thread; equal ones of a thread are one, empty ones none.
     ///
     /// Who accesses a location accesses all that share storage with it.
     pub fn project(&self, tables: &Tables, keep: impl Fn(VarId) -> bool) -> Vec<View> {
@@ -137,6 +137,7 @@ impl Catalog {
                 });
             views[at].origins.extend(it.origins(SeenId(i as u32)));
         }
+        views.sort_by_key(|view| view.thread);
         views
     }
 }

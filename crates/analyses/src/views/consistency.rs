@@ -1,6 +1,8 @@
 //! Maximal views, overlaps and the chain property (paper 001, section 3.2).
 
-use hashbrown::HashMap;
+use std::hash::Hash;
+
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use untorn_model::{LockId, ThreadId, VarId};
 
@@ -28,6 +30,8 @@ pub struct Counts {
     pub maximal: usize,
     /// For how many maximal views and other threads the chain property fails.
     pub incompatible: usize,
+    /// How many maximal views were not compared, since enough work was done.
+    pub left_out: usize,
 }
 
 /// Up to so many distinct overlaps all pairs are looked at, beyond only neighbours in size, which keeps the cost in bounds and never loses the verdict.
@@ -43,18 +47,25 @@ pub struct Compared<'a> {
     pub sets: &'a LockSets,
     pub stacks: &'a Stacks,
     pub together: &'a TogetherIndex<'a>,
+    pub most_work: u64,
 }
 
-/// Compares all views and hands over the conflicts.
+/// Compares all views, which are sorted by thread, and hands over the conflicts; `sort` tells what stands for a set of fields across instances.
 ///
 /// At least one conflict for each maximal view and thread that are incompatible; all of those that have a region around them, up to [`ALL_PAIRS`].
-pub fn compare(compared: Compared<'_>, conflict: &mut dyn FnMut(Conflict)) -> Counts {
+pub fn compare<S: Hash + Eq>(
+    compared: Compared<'_>,
+    sort: impl Fn(&[VarId]) -> S,
+    conflict: &mut dyn FnMut(Conflict),
+) -> Counts {
     let Compared {
         views,
         sets,
         stacks,
         together,
+        most_work,
     } = compared;
+    debug_assert!(views.is_sorted_by_key(|view| view.thread));
     let mut containing: HashMap<VarId, Vec<usize>, FxBuildHasher> = HashMap::default();
     for (i, view) in views.iter().enumerate() {
         for &var in &view.vars {
@@ -62,6 +73,8 @@ pub fn compare(compared: Compared<'_>, conflict: &mut dyn FnMut(Conflict)) -> Co
         }
     }
     let mut check = Check {
+        work: 0,
+        signatures: views.iter().map(|view| signature(&view.vars)).collect(),
         views,
         sets,
         stacks,
@@ -71,13 +84,27 @@ pub fn compare(compared: Compared<'_>, conflict: &mut dyn FnMut(Conflict)) -> Co
         counts: Counts::default(),
         conflict,
     };
-    for i in 0..views.len() {
-        if check.is_maximal(i) {
-            check.counts.maximal += 1;
+    let maximal: Vec<usize> = (0..views.len()).filter(|&i| check.is_maximal(i)).collect();
+    check.counts.maximal = maximal.len();
+    // One of each sort first, so that what is left out is most likely more of the same.
+    let mut sorts = HashSet::with_hasher(FxBuildHasher);
+    let (first, rest): (Vec<usize>, Vec<usize>) =
+        (maximal.into_iter()).partition(|&i| sorts.insert((views[i].thread, sort(&views[i].vars))));
+    for i in first.into_iter().chain(rest) {
+        if check.work < most_work {
             check.against(i);
+        } else {
+            check.counts.left_out += 1;
         }
     }
     check.counts
+}
+
+/// A bit for each field; of a subset they are a subset.
+fn signature(vars: &[VarId]) -> u64 {
+    (vars.iter()).fold(0, |bits, var| {
+        bits | 1 << (var.0.wrapping_mul(0x9E37_79B9) >> 26)
+    })
 }
 
 struct Check<'a> {
@@ -85,7 +112,10 @@ struct Check<'a> {
     sets: &'a LockSets,
     stacks: &'a Stacks,
     together: &'a TogetherIndex<'a>,
+    /// The views that have a field, sorted.
     containing: HashMap<VarId, Vec<usize>, FxBuildHasher>,
+    signatures: Vec<u64>,
+    work: u64,
     /// By view what it has in common with the maximal view looked at; empty in between.
     overlaps: Vec<Vec<VarId>>,
     counts: Counts,
@@ -111,14 +141,24 @@ impl Check<'_> {
         let view = &self.views[i];
         // Whoever contains the view contains its rarest field.
         let candidates = (view.vars.iter())
-            .filter_map(|var| self.containing.get(var))
+            .map(|&var| self.of_thread(var, view.thread).1)
             .min_by_key(|views| views.len());
         !candidates.into_iter().flatten().any(|&j| {
             let other = &self.views[j];
-            other.thread == view.thread
+            self.signatures[i] & !self.signatures[j] == 0
                 && other.vars.len() > view.vars.len()
                 && is_subset(&view.vars, &other.vars)
         })
+    }
+
+    /// The views that have a field: of the threads before one, its own, and of those after it.
+    fn of_thread(&self, var: VarId, thread: ThreadId) -> (&[usize], &[usize], &[usize]) {
+        let all = self.containing.get(&var).map_or(&[][..], Vec::as_slice);
+        let start = all.partition_point(|&i| self.views[i].thread < thread);
+        let (before, rest) = all.split_at(start);
+        let own = rest.partition_point(|&i| self.views[i].thread == thread);
+        let (own, after) = rest.split_at(own);
+        (before, own, after)
     }
 
     /// Compares the views of all other threads with a maximal view.
@@ -128,16 +168,18 @@ impl Check<'_> {
         locks.sort_unstable();
         locks.dedup();
         let mut met = Vec::new();
-        for var in &view.vars {
-            for &i in self.containing.get(var).into_iter().flatten() {
-                if self.views[i].thread != view.thread {
-                    if self.overlaps[i].is_empty() {
-                        met.push(i);
-                    }
-                    self.overlaps[i].push(*var);
+        let mut overlaps = std::mem::take(&mut self.overlaps);
+        for &var in &view.vars {
+            let (before, _, after) = self.of_thread(var, view.thread);
+            for &i in before.iter().chain(after) {
+                if overlaps[i].is_empty() {
+                    met.push(i);
                 }
+                overlaps[i].push(var);
             }
         }
+        self.overlaps = overlaps;
+        self.work += met.len() as u64;
         let mut by_thread: HashMap<ThreadId, Vec<usize>, FxBuildHasher> = HashMap::default();
         let mut threads = Vec::new();
         for &i in &met {
@@ -208,6 +250,7 @@ impl Check<'_> {
                 if is_subset(&a.fields, &b.fields) {
                     continue;
                 }
+                self.work += (ORIGINS * ORIGINS) as u64;
                 let Some(conflict) = self.diverge(maximal, a, b, locks) else {
                     continue;
                 };
@@ -235,8 +278,8 @@ impl Check<'_> {
                 .collect()
         };
         let mut best: Option<(u32, _, _, _)> = None;
-        let right = ways(b);
-        for left in ways(a) {
+        let (left, right) = (ways(a), ways(b));
+        for left in left {
             for &other in &right {
                 let region = self.region(left.1, other.1);
                 let depth = self.stacks.depth(region);

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use serde_json::json;
 use untorn_findings::{Evidence, Finding, Kind, Region, Verdict, ViewConflict};
-use untorn_model::{SiteId, VarId};
+use untorn_model::SiteId;
 
 use super::catalog::{Origin, View};
 use super::consistency::{Conflict, Counts};
@@ -51,7 +51,7 @@ impl<'a> Reporter<'a> {
     }
 
     pub fn add(&mut self, conflict: Conflict) {
-        let symbols = self.symbols(&conflict.fields);
+        let symbols = Symbol::of_all(self.describe.tables, &conflict.fields);
         let about = if conflict.region == ContextId::ROOT {
             About::Fields(symbols.clone())
         } else {
@@ -98,18 +98,16 @@ impl<'a> Reporter<'a> {
             "distinct_views": self.views.len(),
             "maximal_views": counts.maximal,
             "incompatible": counts.incompatible,
+            "not_compared": counts.left_out,
         });
+        if counts.left_out > 0 {
+            outcome.notes.push(format!(
+                "views: {} of {} maximal views were not compared, since there are too many; what they would show may be missing",
+                counts.left_out, counts.maximal
+            ));
+        }
         outcome.stats.insert(NAME.to_owned(), stats);
         outcome.findings.append(&mut findings);
-    }
-
-    fn symbols(&self, fields: &[VarId]) -> Vec<Symbol> {
-        let mut symbols: Vec<Symbol> = (fields.iter())
-            .map(|&var| Symbol::of(self.describe.tables, var))
-            .collect();
-        symbols.sort_unstable();
-        symbols.dedup();
-        symbols
     }
 
     /// What a finding is about if no region encloses both views.

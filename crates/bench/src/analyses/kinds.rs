@@ -13,6 +13,8 @@ pub const THREADS: u32 = 8;
 pub const VARIABLES: u32 = 10_000;
 const LOCKS: u32 = 16;
 const REGIONS: u32 = 40;
+/// What each thread of [`Kind::Repeated`] chooses from, so that all of them have no more than a thousand views.
+const REPEATED: u32 = 100;
 
 /// A fixed sequence of numbers that looks random.
 #[derive(Clone, Debug)]
@@ -42,10 +44,12 @@ pub enum Kind {
     Long,
     /// Transactions of two accesses.
     Short,
+    /// As with 16 locks, but each thread does one of a hundred things again and again, as programs do.
+    Repeated,
 }
 
 impl Kind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ThreadLocal,
         Self::GlobalLock,
         Self::Overlapping,
@@ -53,6 +57,7 @@ impl Kind {
         Self::ReadShared,
         Self::Long,
         Self::Short,
+        Self::Repeated,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -64,13 +69,22 @@ impl Kind {
             Self::ReadShared => "read-shared",
             Self::Long => "long",
             Self::Short => "short",
+            Self::Repeated => "repeated",
         }
+    }
+
+    /// Whether critical sections repeat themselves; elsewhere each has a view of its own, and comparing them is quadratic.
+    pub const fn has_few_views(self) -> bool {
+        matches!(
+            self,
+            Self::ReadShared | Self::Long | Self::Short | Self::Repeated
+        )
     }
 
     /// How many events a thread does before the next has its turn.
     const fn turn(self) -> u32 {
         match self {
-            Self::Overlapping | Self::Torn => 5,
+            Self::Overlapping | Self::Torn | Self::Repeated => 5,
             Self::Short => 4,
             _ => 20,
         }
@@ -143,6 +157,16 @@ impl Kind {
                 let var = VarId(noise.below(VARIABLES));
                 ops.push_back(Op::Read(AccessFlags::PLAIN, var));
                 ops.push_back(Op::Write(AccessFlags::PLAIN, var));
+            }
+            Self::Repeated => {
+                let chosen = noise.below(REPEATED);
+                let held = chosen % LOCKS;
+                let mut same = Noise(u64::from(chosen) << 32);
+                ops.push_back(lock(held));
+                for _ in 0..16 {
+                    access(ops, &mut same, held * per_lock, per_lock);
+                }
+                ops.push_back(unlock(held));
             }
         }
         ops.push_back(Op::End(region));

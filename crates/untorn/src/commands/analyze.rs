@@ -9,7 +9,7 @@ use untorn_trace::{OpenOptions, open, spool};
 
 use crate::cli::AnalyzeArgs;
 use crate::failure::Failure;
-use crate::output::{deliver, tell};
+use crate::output::{deliver, note, tell};
 use crate::progress::Bar;
 use crate::selection::{AnalysisName, RunMode, write_profile};
 
@@ -67,6 +67,7 @@ fn analyze(
     })?;
     drop(bar);
     tell(&source.notes());
+    outcome.notes.iter().for_each(|text| note(text));
     if let Some(of_trace) = wanted.profile() {
         profile.merge(of_trace);
     }

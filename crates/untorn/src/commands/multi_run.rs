@@ -15,7 +15,7 @@ use crate::selection::{RunMode, SelectionArgs};
 /// What the agent is told of the run that is asked for.
 pub fn chosen(args: &SelectionArgs) -> Result<Mode, Failure> {
     Ok(match args.mode {
-        RunMode::Single => Mode::Single,
+        RunMode::Single | RunMode::Precise => Mode::Single,
         RunMode::First => Mode::First,
         RunMode::Second => Mode::Second(choice(&args.second_profile()?)),
     })

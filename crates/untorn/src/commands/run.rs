@@ -97,20 +97,21 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
         RunMode::First => return Ok(first_run(source)),
         // The program records only what was chosen, so there is nothing left to choose.
         RunMode::Second => vec![args.selection.second_analysis()],
-        RunMode::Single => args.selection.select(default(args))?.analyses,
+        RunMode::Single | RunMode::Precise => args.selection.select(default(args))?.analyses,
     };
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }
     let outcome = untorn_analyses::run(source, &mut analyses, &mut |_| {})?;
     tell(&source.notes());
+    outcome.notes.iter().for_each(|text| note(text));
     Ok(Seen {
         outcome,
         tally: source.tally(),
         profile: None,
         stale: match args.selection.mode {
             RunMode::Second => stale(&args.selection.second_profile()?, source),
-            RunMode::Single | RunMode::First => Vec::new(),
+            RunMode::Single | RunMode::Precise | RunMode::First => Vec::new(),
         },
     })
 }

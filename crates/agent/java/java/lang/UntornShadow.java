@@ -69,6 +69,7 @@ final class UntornShadow {
 
     @ForceInline
     static void touch(Object o, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         long offset = offset(o, site & UntornThread.SITE_MASK);
         if (offset > 0) record(o, offset, site, c);
@@ -275,6 +276,7 @@ final class UntornShadow {
 
     @ForceInline
     static void touchStatic(int field, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         UntornWord word = word(field);
         if (word != null) record(word, UntornWord.WORD, site, c);
