@@ -208,12 +208,22 @@ pub struct WatchArgs {
     /// Watch array elements too.
     #[arg(long)]
     pub arrays: bool,
+    /// How accesses are ordered: a lock per object, or threads that own objects until others ask (faster, and silent about objects that one thread alone uses).
+    #[arg(long, value_enum, default_value_t = TrackingArg::Pessimistic)]
+    pub tracking: TrackingArg,
     /// Do not watch JVMs that the program itself starts.
     #[arg(long)]
     pub no_children: bool,
     /// Record entry and exit of every watched method, so that reports have full call stacks.
     #[arg(long)]
     pub stacks: bool,
+}
+
+/// The two stages of tracking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TrackingArg {
+    Pessimistic,
+    Optimistic,
 }
 
 /// Look into a trace, or change its form.

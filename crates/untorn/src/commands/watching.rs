@@ -7,9 +7,10 @@ use std::process::{ExitCode, ExitStatus};
 
 use serde_json::{Map, Value, json};
 use untorn_channel::Config;
+use untorn_channel::config::Tracking;
 use untorn_live::{Options, Tally, Watched, agent_library};
 
-use crate::cli::WatchArgs;
+use crate::cli::{TrackingArg, WatchArgs};
 use crate::failure::Failure;
 
 /// What to start, and what to ask of the agent.
@@ -31,6 +32,10 @@ pub fn options(
             include: args.include.clone(),
             exclude: args.exclude.clone(),
             arrays: args.arrays,
+            tracking: match args.tracking {
+                TrackingArg::Pessimistic => Tracking::Pessimistic,
+                TrackingArg::Optimistic => Tracking::Optimistic,
+            },
             stacks: args.stacks,
             spec,
             ..Config::default()

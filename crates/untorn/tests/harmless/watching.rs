@@ -25,9 +25,10 @@ const ALONE: &str = "alone";
 const FIRST: &[&str] = &["run", "--mode", "first"];
 
 /// Every way there is.
-pub const WAYS: [Way; 10] = [
+pub const WAYS: [Way; 11] = [
     way("default", &["run"]),
     way("fast", &["run", "--fast"]),
+    way("owned", &["run", "--fast", "--tracking", "optimistic"]),
     way("arrays", &["run", "--fast", "--arrays"]),
     way("stacks", &["run", "--stacks", "--with", "atomizer"]),
     way("velodrome", &["run", "--with", "velodrome"]),
