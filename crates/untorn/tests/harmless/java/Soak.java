@@ -31,6 +31,7 @@ public class Soak {
     }
 
     static final AtomicLong lost = new AtomicLong();
+    static final AtomicLong made = new AtomicLong();
 
     public static void main(String[] arguments) throws InterruptedException {
         long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1_000_000_000;
@@ -50,10 +51,12 @@ public class Soak {
             Thread.sleep(20);
         }
         System.out.println("lost " + lost.get());
+        System.err.println("made " + made.get());
     }
 
     private static void work(Shelf shelf, int seed) {
         int number = seed + 1;
+        made.addAndGet(2000);
         for (int i = 0; i < 2000; i++) {
             number = number * 1103515245 + 12345;
             Item item = new Item();
