@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::annotations;
 use crate::error::Error;
 use crate::process;
 use crate::setup::Setup;
@@ -24,7 +25,7 @@ const COMPLETIONS: [(&str, &str); 5] = [
 /// Files of the repository that go with the program.
 const DOCUMENTS: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Packs the program, completions, man pages and licences into dist/.
+/// Packs the program, the annotations jar, completions, man pages and licences into dist/.
 ///
 /// What an earlier run left in dist/ is removed first.
 #[derive(clap::Args)]
@@ -38,8 +39,13 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode, Error> {
     let agent = workspace
         .has_crate("agent")
         .then(|| workspace.library("untorn_agent"));
+    let jdk = setup.jdk_homes().next().ok_or(Error::Absent {
+        what: "JDK",
+        needed_for: "it compiles the annotations",
+    })?;
+    let jar = annotations::build(jdk, workspace.root(), &workspace.cache("annotations"))?;
     let dist = workspace.root().join("dist");
-    pack(&untorn, agent.as_deref(), workspace.root(), &dist)?;
+    pack(&untorn, agent.as_deref(), &jar, workspace.root(), &dist)?;
     for file in files_below(&dist)? {
         println!("{}", file.display());
     }
@@ -47,19 +53,26 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode, Error> {
 }
 
 /// Fills `dist` anew; what an earlier run left is removed, so that nothing stale is shipped.
-fn pack(untorn: &Path, agent: Option<&Path>, root: &Path, dist: &Path) -> Result<(), Error> {
+fn pack(
+    untorn: &Path,
+    agent: Option<&Path>,
+    annotations: &Path,
+    root: &Path,
+    dist: &Path,
+) -> Result<(), Error> {
     if dist.exists() {
         fs::remove_dir_all(dist).map_err(Error::in_file("remove", dist))?;
     }
-    let [programs, completions, pages] =
-        ["bin", "completions", "man"].map(|folder| dist.join(folder));
-    for folder in [&programs, &completions, &pages] {
+    let [programs, libraries, completions, pages] =
+        ["bin", "lib", "completions", "man"].map(|folder| dist.join(folder));
+    for folder in [&programs, &libraries, &completions, &pages] {
         fs::create_dir_all(folder).map_err(Error::in_file("create", folder))?;
     }
     // The program looks for the agent's library beside itself.
     for built in [untorn].into_iter().chain(agent) {
         copy_into(&programs, built)?;
     }
+    copy_into(&libraries, annotations)?;
     for document in DOCUMENTS {
         copy_into(dist, &root.join(document))?;
     }
@@ -120,7 +133,17 @@ mod tests {
         let agent = folder.path().join("libuntorn_agent.so");
         fs::write(&agent, "").unwrap();
 
-        pack(Path::new(UNTORN), Some(&agent), Path::new(ROOT), &dist).unwrap();
+        let jar = folder.path().join(annotations::JAR);
+        fs::write(&jar, "").unwrap();
+
+        pack(
+            Path::new(UNTORN),
+            Some(&agent),
+            &jar,
+            Path::new(ROOT),
+            &dist,
+        )
+        .unwrap();
 
         assert_eq!(
             packed(&dist),
@@ -135,6 +158,7 @@ mod tests {
                 "completions/untorn.bash",
                 "completions/untorn.elv",
                 "completions/untorn.fish",
+                "lib/untorn-annotations.jar",
                 "man/untorn.1",
             ]
         );
@@ -151,6 +175,7 @@ mod tests {
         let error = pack(
             Path::new(UNTORN),
             Some(&agent),
+            &folder.path().join(annotations::JAR),
             Path::new(ROOT),
             &folder.path().join("dist"),
         )

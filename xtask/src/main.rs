@@ -4,6 +4,7 @@
 //! It looks at the machine once, tells its children what it found by environment variables, and runs cargo.
 //! What it says itself goes to standard error; standard output carries what was asked for.
 
+mod annotations;
 mod bench;
 mod corpus;
 mod demo;

@@ -87,9 +87,10 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Adds what tests need beyond the JDKs: Maven for its example project, pinned jars, and a browser once there are reports to open.
+    /// Adds what tests need beyond the JDKs: Maven and Gradle for their example projects, pinned jars, and a browser once there are reports to open.
     pub fn prepare_tests(&mut self, workspace: &Workspace) -> Result<(), Error> {
         self.maven()?;
+        self.gradle()?;
         let folder = crate::corpus::fetch_slice(self, workspace)?;
         self.export("UNTORN_CORPUS", folder);
         if workspace.has_crate("report") {
@@ -116,6 +117,10 @@ impl Setup {
 
     pub fn maven(&mut self) -> Result<PathBuf, Error> {
         self.program("Maven", &["mvn"], "maven")
+    }
+
+    fn gradle(&mut self) -> Result<PathBuf, Error> {
+        self.program("Gradle", &["gradle"], "gradle")
     }
 
     fn chromium(&mut self) -> Result<PathBuf, Error> {

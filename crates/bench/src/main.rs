@@ -5,7 +5,9 @@
 mod agent;
 mod analyses;
 mod clock;
+mod program;
 mod trace;
+mod types;
 
 use std::process::ExitCode;
 
@@ -13,10 +15,12 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 type Benchmark = fn() -> Outcome;
 
 /// Every benchmark by name.
-const BENCHMARKS: [(&str, Benchmark); 3] = [
+const BENCHMARKS: [(&str, Benchmark); 5] = [
     ("trace", trace::run),
     ("analyses", analyses::run),
     ("agent", agent::run),
+    ("program", program::run),
+    ("types", types::run),
 ];
 
 fn main() -> ExitCode {

@@ -19,13 +19,17 @@ pub enum Variable {
     Elements(FieldId),
     /// The elements of arrays of a type that no field holds.
     Array(ClassId),
+    /// What the concurrent collection or atomic variable holds that a field refers to.
+    Content(FieldId),
 }
 
 impl Variable {
     /// The class whose invariants it takes part in.
     pub fn class(self, classes: &Classes) -> ClassId {
         match self {
-            Self::Field(field) | Self::Elements(field) => classes.field(field).class,
+            Self::Field(field) | Self::Elements(field) | Self::Content(field) => {
+                classes.field(field).class
+            }
             Self::Array(class) => class,
         }
     }
@@ -36,6 +40,7 @@ impl Variable {
             Self::Field(field) => classes.field_name(field).to_owned(),
             Self::Elements(field) => format!("{}[]", classes.field_name(field)),
             Self::Array(_) => "elements".to_owned(),
+            Self::Content(field) => format!("content of {}", classes.field_name(field)),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Findings as a person reads them: names, places, threads, allocation sites.
 
+mod message;
+mod own;
+
 use std::cell::RefCell;
 
 use indexmap::IndexMap;
@@ -9,7 +12,7 @@ use untorn_findings::{Evidence, Finding, Kind, LockView, MethodViews, Place, Reg
 use untorn_program::heap::ObjectKind;
 use untorn_program::ir::{AccessPath, Body, Root, Step};
 use untorn_program::library::LockMode;
-use untorn_program::locks::{LockRef, MethodLock};
+use untorn_program::locks::{LockRef, Locks, MethodLock};
 use untorn_program::threads::{Multiplicity, ThreadKind};
 use untorn_program::{ClassId, InstrId, MethodId, Program, ThreadId, ValueId};
 use untorn_spec::{ClassFacts, Specification};
@@ -120,7 +123,10 @@ impl<'a> Writer<'a> {
         if !larger.is_empty() {
             notes.push(self.larger_note(&larger));
         }
-        let message = views.first().map_or_else(String::new, message);
+        let region = self.region(method);
+        let message = views
+            .first()
+            .map_or_else(String::new, |views| message::message(&region, views));
         let evidence = Evidence {
             method_views: views,
             enclosing: callers
@@ -130,7 +136,6 @@ impl<'a> Writer<'a> {
             notes,
             ..Evidence::default()
         };
-        let region = self.region(method);
         Finding::new(
             NAME,
             Kind::MethodInconsistency,
@@ -167,6 +172,7 @@ impl<'a> Writer<'a> {
             library: class.is_some_and(|class| !self.program.is_input(class)),
             view: self.entries(&self.checker.view(candidate.part)),
             thread: self.thread(execution.thread),
+            sections: self.sections(candidate),
             interfering: self.interfering(candidate),
             allocated_at: self.allocated_at(candidate),
         }
@@ -219,15 +225,25 @@ impl<'a> Writer<'a> {
         let lock = match section {
             Section::Method => {
                 places.extend(self.place(method, InstrId(0)));
-                match locks.method_lock() {
-                    Some(MethodLock::Class(class)) => format!("{}.class", self.simple(class)),
-                    _ => "this".to_owned(),
-                }
+                self.method_lock(locks)
             }
             Section::Region(region) => {
                 let region = locks.region(region);
                 places.extend(self.place(method, region.enter));
                 self.lock(method, &region.lock)
+            }
+            Section::Retaken(gap) => {
+                let gap = locks.gaps()[gap as usize];
+                places.extend(self.place(method, gap.at));
+                let lock = match gap.of {
+                    Some(region) => self.lock(method, &locks.region(region).lock),
+                    None => self.method_lock(locks),
+                };
+                format!("{lock} (taken again)")
+            }
+            Section::Step(instr) => {
+                places.extend(self.place(method, instr));
+                "its own (one step)".to_owned()
             }
         };
         for entry in view.iter().take(MOST_PLACES) {
@@ -246,6 +262,13 @@ impl<'a> Writer<'a> {
         }
     }
 
+    fn method_lock(&self, locks: &Locks) -> String {
+        match locks.method_lock() {
+            Some(MethodLock::Class(class)) => format!("{}.class", self.simple(class)),
+            _ => "this".to_owned(),
+        }
+    }
+
     /// Where an access happens in the scope of a section, nearest first.
     fn access(
         &self,
@@ -260,9 +283,8 @@ impl<'a> Writer<'a> {
             let state = execution.state(id);
             let method = self.program.heap().node(state.node).method;
             let locks = self.program.locks(method);
-            let inside = |instr: &InstrId| match within {
-                Some(Section::Region(region)) => locks.held_at(*instr).contains(&region),
-                Some(Section::Method) | None => true,
+            let inside = |instr: &InstrId| {
+                within.is_none_or(|section| Execution::is_in(locks, section, *instr))
             };
             let own = (state.accesses.iter()).find(|(at, of)| *of == entry && inside(at));
             if let Some((instr, _)) = own {
@@ -446,44 +468,5 @@ impl<'a> Writer<'a> {
     fn simple(&self, class: ClassId) -> String {
         let name = self.program.classes().class_name(class);
         name.rsplit('/').next().unwrap_or(name).to_owned()
-    }
-}
-
-/// One sentence: what is accessed in parts, and who comes between.
-fn message(views: &MethodViews) -> String {
-    let mut fields: Vec<&str> = (views.view.iter())
-        .filter_map(|entry| entry.split_once(':').map(|(name, _)| name))
-        .collect();
-    fields.dedup();
-    let class = views.class.rsplit('.').next().unwrap_or(&views.class);
-    let mut others: Vec<String> = Vec::new();
-    for view in &views.interfering {
-        let other = format!(
-            "{} ({} under {})",
-            view.method.short_name(),
-            view.accesses.join(", "),
-            view.lock
-        );
-        if others.len() < 3 && !others.contains(&other) {
-            others.push(other);
-        }
-    }
-    format!(
-        "uses {} of {class} beyond one critical section, and others can come between: {}",
-        list(&fields),
-        others.join("; ")
-    )
-}
-
-fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 6;
-    if names.len() > SHOWN {
-        format!(
-            "{} and {} more fields",
-            names[..SHOWN].join(", "),
-            names.len() - SHOWN
-        )
-    } else {
-        names.join(", ")
     }
 }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use untorn_program::{ClassId, Program};
+use untorn_program::{ClassId, FieldId, Program};
 
-use crate::domain::{Entry, SetId, Sets, VarId, Variables};
+use crate::domain::{Entry, SetId, Sets, VarId, Variable, Variables};
 use crate::execution::Execution;
 use crate::options::Options;
 
@@ -33,6 +33,7 @@ pub struct Part {
     pub id: PartId,
 }
 
+type Key = (ClassId, Option<FieldId>);
 type Known = IndexSet<(GroupId, Box<[Entry]>), FxBuildHasher>;
 
 /// Groups of variables.
@@ -41,8 +42,8 @@ pub struct Grouping<'a> {
     sets: &'a Sets,
     /// For each variable its group; `None` if it is left out.
     of: Vec<Option<GroupId>>,
-    /// The class of each group; `None` if all classes are one group.
-    classes: IndexSet<Option<ClassId>, FxBuildHasher>,
+    /// The class of each group, and the field if it is what that refers to; `None` if all classes are one group.
+    classes: IndexSet<Option<Key>, FxBuildHasher>,
     /// For each set its parts, found when first asked for: most methods share their set with others.
     parts: RefCell<FxHashMap<SetId, Rc<[Part]>>>,
     known: RefCell<Known>,
@@ -77,14 +78,19 @@ impl<'a> Grouping<'a> {
             let pairs = of.by.iter().flat_map(|a| of.by.iter().map(move |b| (a, b)));
             pairs.into_iter().any(|(a, b)| concurrent(a, b))
         };
-        let mut classes: IndexSet<Option<ClassId>, FxBuildHasher> = IndexSet::default();
+        let mut classes: IndexSet<Option<Key>, FxBuildHasher> = IndexSet::default();
         let of = variables
             .iter()
             .map(|(id, variable)| {
                 let of = &use_of[id.0 as usize];
                 let kept = shared(of) && (of.written || !options.read_only_fields);
-                let class = options.partition.then(|| variable.class(program.classes()));
-                kept.then(|| GroupId(classes.insert_full(class).0 as u32))
+                // A collection has its own consistency, as if its fields could be seen.
+                let content = match variable {
+                    Variable::Content(field) => Some(field),
+                    _ => None,
+                };
+                let key = (options.partition).then(|| (variable.class(program.classes()), content));
+                kept.then(|| GroupId(classes.insert_full(key).0 as u32))
             })
             .collect();
         Self {
@@ -103,7 +109,7 @@ impl<'a> Grouping<'a> {
 
     /// The class of a group; `None` if it is the only group.
     pub fn class(&self, group: GroupId) -> Option<ClassId> {
-        self.classes[group.0 as usize]
+        self.classes[group.0 as usize].map(|(class, _)| class)
     }
 
     /// Whether an entry is of a group.

@@ -9,10 +9,12 @@ pub struct Options {
     pub initializers: bool,
     /// Final fields are left out (section 3.3).
     pub final_fields: bool,
-    /// Volatile fields are left out (section 3.3).
+    /// Volatile fields are left out (section 3.3), and what atomic variables hold.
     pub volatile_fields: bool,
     /// Fields that nothing writes, initialization aside, are left out (section 3.3).
     pub read_only_fields: bool,
+    /// Ours: what concurrent collections hold is left out.
+    pub concurrent: bool,
     /// Fields of library classes for input and output are left out (section 4).
     pub io: bool,
     /// Only methods with a subordinate lock view on the fields in question are reported (section 4).
@@ -37,6 +39,7 @@ impl Default for Options {
             final_fields: true,
             volatile_fields: true,
             read_only_fields: true,
+            concurrent: false,
             io: true,
             subordinate: true,
             smallest: true,

@@ -119,6 +119,8 @@ pub struct Candidate {
     pub method: MethodId,
     /// In which execution.
     pub execution: usize,
+    /// In which context.
+    pub state: StateId,
     /// Whose fields.
     pub group: GroupId,
     /// What it accesses of them: its view, before r is told from w.
@@ -211,6 +213,7 @@ impl<'a> Checker<'a> {
                 candidates.push(Candidate {
                     method,
                     execution: number,
+                    state: id,
                     group,
                     part,
                     broken,

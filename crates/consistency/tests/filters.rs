@@ -49,6 +49,36 @@ fn volatile_fields_are_in_no_view() {
 }
 
 #[test]
+fn what_atomic_variables_hold_goes_with_volatile_fields() {
+    let (on, off) = switched("Atomics", |options| options.volatile_fields = false);
+    assert_eq!((on, off), (names(&[]), names(&["incrementOk"])));
+}
+
+#[test]
+fn what_concurrent_collections_hold_can_be_left_out() {
+    let (off, on) = switched("Concurrents", |options| options.concurrent = true);
+    assert_eq!((off, on), (names(&["countBad"]), names(&[])));
+}
+
+#[test]
+fn final_fields_are_in_no_view() {
+    // A final field is read-only as well: without that filter it is this one that leaves it out.
+    let with_final = |final_fields| Options {
+        final_fields,
+        read_only_fields: false,
+        ..Options::default()
+    };
+    assert_eq!(of("Finals", &with_final(true)), names(&[]));
+    assert_eq!(of("Finals", &with_final(false)), names(&["sumOk"]));
+}
+
+#[test]
+fn fields_that_nothing_writes_are_in_no_view() {
+    let (on, off) = switched("ReadOnly", |options| options.read_only_fields = false);
+    assert_eq!((on, off), (names(&[]), names(&["sumOk"])));
+}
+
+#[test]
 fn reads_that_only_decide_do_not_leave_the_lock() {
     let (off, on) = switched("Tested", |options| options.escaping_values = true);
     assert_eq!((off, on), (names(&["useTestedBad"]), names(&[])));

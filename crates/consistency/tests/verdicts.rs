@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use support::{application, library, named, reported};
 use untorn_consistency::Options;
+use untorn_program::Assumption;
 
 #[test]
 fn library_methods_get_the_verdict_in_their_name() {
@@ -62,4 +63,21 @@ fn steps_on_synchronized_collections_are_reported() {
     let found = reported(&program, &Options::default());
     let expected = ["Steps.countBad", "Steps.firstBad", "Steps.iterateBad"];
     assert_eq!(found, bad(&expected));
+}
+
+#[test]
+fn containers_and_wrappers_of_the_program_are_told_apart() {
+    let program = application("Boxes");
+    let found = reported(&program, &Options::default());
+    let expected = ["Boxes$Worker.sharedBad", "Boxes$Worker.wrappedBad"];
+    assert_eq!(found, bad(&expected));
+}
+
+#[test]
+fn reflection_is_followed_where_constants_name_what_it_reaches() {
+    let program = application("ByName");
+    let found = reported(&program, &Options::default());
+    assert_eq!(found, bad(&["ByName$Account.updateBad"]));
+    // One class is named by an argument: forName, getDeclaredConstructor and newInstance of it are assumptions.
+    assert_eq!(program.assumptions().count(Assumption::Reflection), 3);
 }

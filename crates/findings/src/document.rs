@@ -1,7 +1,10 @@
 //! The saved form of findings, `untorn-findings/1`.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Finding, Region};
 
@@ -24,11 +27,28 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Regions that types show atomic.
     pub proved: Vec<Region>,
+    /// What was believed without a check, and the proofs that rest on it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub assumed: Vec<Assumed>,
+    /// Regions that types show atomic in sequentially consistent runs, since they access plain fields in a race.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub proved_if_sequential: Vec<Region>,
     /// Findings that somebody chose not to hear of.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub suppressed: Vec<Suppressed>,
     /// Counts by analysis.
     pub stats: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Something that was believed without a check.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Assumed {
+    /// In one phrase.
+    pub what: String,
+    /// Where somebody says so.
+    pub place: String,
+    /// The proved regions that rest on it.
+    pub proofs: Vec<Region>,
 }
 
 /// A finding that somebody chose not to hear of.
@@ -57,7 +77,7 @@ pub enum ReadError {
     #[error("not a findings file: {0}")]
     NotFindings(#[source] serde_json::Error),
     #[error(
-        "the file ends in the middle (line {line}): it was not written to its end; run the analysis again"
+        "the file ends in the middle (line {line}): it was not written to its end, and only its complete findings can be shown; run the analysis again"
     )]
     HalfWritten { line: usize },
     #[error("the findings are of schema {found}, this version reads {SCHEMA}: update untorn")]
@@ -75,9 +95,16 @@ impl Document {
             inputs,
             findings: Vec::new(),
             proved: Vec::new(),
+            assumed: Vec::new(),
+            proved_if_sequential: Vec::new(),
             suppressed: Vec::new(),
             stats: serde_json::Map::new(),
         }
+    }
+
+    /// What the proof of a region rests on.
+    pub fn assumptions_of(&self, region: &Region) -> impl Iterator<Item = &Assumed> {
+        (self.assumed.iter()).filter(|assumed| assumed.proofs.contains(region))
     }
 
     /// The document as text, ending in a newline.
@@ -105,6 +132,81 @@ impl Document {
             return Err(ReadError::OtherSchema { found: head.schema });
         }
         serde_json::from_str(text).map_err(classify)
+    }
+
+    /// What is complete in a document that was not written to its end; nothing if that is no findings file of this schema.
+    pub fn from_half_written(text: &str) -> Option<Self> {
+        let mut document = Self {
+            schema: String::new(),
+            ..Self::new(Vec::new())
+        };
+        let mut reader = serde_json::Deserializer::from_str(text);
+        // It fails at the end of the text; what was read until then is kept.
+        let _ = Partial(&mut document).deserialize(&mut reader);
+        (document.schema == SCHEMA).then_some(document)
+    }
+}
+
+/// Reads a document field by field and keeps what it has when the text ends.
+struct Partial<'a>(&'a mut Document);
+
+impl<'de> DeserializeSeed<'de> for Partial<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Partial<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a findings document")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let document = self.0;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "schema" => document.schema = map.next_value()?,
+                "tool" => document.tool = map.next_value()?,
+                "inputs" => document.inputs = map.next_value()?,
+                "findings" => map.next_value_seed(Items(&mut document.findings))?,
+                "proved" => map.next_value_seed(Items(&mut document.proved))?,
+                "suppressed" => map.next_value_seed(Items(&mut document.suppressed))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a list item by item.
+struct Items<'a, T>(&'a mut Vec<T>);
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Items<'_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element()? {
+            self.0.push(item);
+        }
+        Ok(())
     }
 }
 

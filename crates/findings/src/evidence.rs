@@ -195,6 +195,9 @@ pub struct MethodViews {
     /// The method's view: `balance: read`, `balance: write`.
     pub view: Vec<String>,
     pub thread: String,
+    /// The critical sections of the method itself, in the order of its code; the lock is empty where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sections: Vec<LockView>,
     pub interfering: Vec<LockView>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub allocated_at: Vec<Place>,

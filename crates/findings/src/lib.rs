@@ -11,7 +11,7 @@ mod finding;
 mod fingerprint;
 mod merge;
 
-pub use document::{Document, ReadError, SCHEMA, Suppressed, SuppressedBy, Tool, schema};
+pub use document::{Assumed, Document, ReadError, SCHEMA, Suppressed, SuppressedBy, Tool, schema};
 pub use evidence::{
     Edge, EdgeKind, Evidence, GuardLoss, Interleaving, LockView, MethodViews, Place, Race,
     Reduction, Step, Transaction, Typing, TypingPart, View, ViewConflict,

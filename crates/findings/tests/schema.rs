@@ -110,3 +110,27 @@ fn what_cannot_be_read_says_why() {
         );
     }
 }
+
+#[test]
+fn wherever_a_document_is_cut_its_complete_findings_are_kept() {
+    let mut document = sample();
+    let first = document.findings[0].clone();
+    document.findings = vec![first.clone(), first.clone(), first];
+    let text = document.to_json().unwrap();
+    let mut kept = 0;
+    for cut in 0..=text.len() {
+        let Some(part) = text.get(..cut) else {
+            continue;
+        };
+        let found = Document::from_half_written(part).map_or(0, |part| {
+            assert!(document.findings.starts_with(&part.findings));
+            part.findings.len()
+        });
+        assert!(found >= kept, "a longer file has less at {cut}");
+        kept = found;
+    }
+    assert_eq!(kept, 3);
+    let newer = text.replace("untorn-findings/1", "untorn-findings/9");
+    assert_eq!(Document::from_half_written(&newer), None);
+    assert_eq!(Document::from_half_written("[1, 2"), None);
+}

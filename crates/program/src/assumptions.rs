@@ -31,7 +31,7 @@ pub enum Assumption {
     UnmatchedMonitor,
     /// An explicit lock is not released on every path of its method (subject: method).
     UnmatchedLock,
-    /// A method calls reflection or method handles that the model does not follow (subject: called method).
+    /// A call of reflection or method handles that the model does not follow (subject: called method).
     Reflection,
     /// A native method without a model: its result is a new object of its return type (subject: method).
     NativeMethod,

@@ -13,7 +13,7 @@ use crate::ids::{ClassId, InstrId, MethodId, NodeId};
 use crate::ir::{Body, build_body};
 use crate::library::Library;
 use crate::load::{ClassPath, Origin};
-use crate::locks::Locks;
+use crate::locks::{Locks, Summaries};
 use crate::plan::LoadPlan;
 use crate::threads::{Sharing, Threads};
 
@@ -25,6 +25,7 @@ pub struct Program {
     inputs: Vec<ClassId>,
     bodies: Vec<OnceLock<Option<Arc<Built>>>>,
     locks: Vec<OnceLock<Locks>>,
+    summaries: Summaries,
     heap: Heap,
     threads: Threads,
     sharing: Sharing,
@@ -113,6 +114,7 @@ impl Program {
         for (method, body) in built {
             let _ = bodies[method.index()].set(body);
         }
+        let summaries = Summaries::find(&heap, &classes, &library);
         let locks = (0..classes.method_count())
             .map(|_| OnceLock::new())
             .collect();
@@ -122,6 +124,7 @@ impl Program {
             inputs,
             bodies,
             locks,
+            summaries,
             heap,
             threads,
             sharing,
@@ -211,7 +214,7 @@ impl Program {
     /// The locks a method's body takes, and where it holds them.
     pub fn locks(&self, method: MethodId) -> &Locks {
         self.locks[method.index()].get_or_init(|| match self.body(method) {
-            Some(body) => Locks::find(body, &self.classes, &self.library),
+            Some(body) => Locks::find(body, &self.classes, &self.heap, &self.summaries),
             None => Locks::default(),
         })
     }

@@ -2,7 +2,7 @@
 
 use untorn_findings::{EdgeKind, Evidence, Finding, Interleaving, MethodViews, Typing};
 
-use crate::words::{at_place, sentence, short, short_words};
+use crate::words::{at_place, plain_names, sentence, short, short_words};
 
 /// One analysis and its sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,29 +63,41 @@ fn interleaving(interleaving: &Interleaving) -> String {
 }
 
 fn method_views(views: &MethodViews) -> String {
-    let against = views.interfering.first().map_or_else(String::new, |view| {
-        format!(
-            ", which {} uses under one hold of {}",
-            view.method.short_name(),
-            short(&view.lock)
-        )
-    });
-    format!("the method divides {}{against}", list(&views.view))
+    let mut fields: Vec<String> = Vec::new();
+    for entry in &views.view {
+        let name = entry
+            .rsplit_once(": ")
+            .map_or(entry.as_str(), |(name, _)| name);
+        if !fields.iter().any(|known| known == name) {
+            fields.push(name.to_owned());
+        }
+    }
+    let parts = match views.sections.len() {
+        0 | 1 => "more than one critical section".to_owned(),
+        parts => format!("{parts} parts"),
+    };
+    format!(
+        "the method uses {} in {parts}, and locks do not keep them together",
+        list(&fields)
+    )
 }
 
 fn typing(typing: &Typing) -> String {
     let parts: Vec<String> = (typing.parts.iter())
         .map(|part| {
             let at = at_place(part.place.as_ref());
-            format!("{}{at} is {}", part.what, part.atomicity)
+            format!("{}{at} ({})", plain_names(&part.what), part.atomicity)
         })
         .collect();
     let parts = if parts.is_empty() {
         String::new()
     } else {
-        format!(": {}", parts.join(", then "))
+        format!(": it {}", parts.join(", then "))
     };
-    format!("its type is `{}`{parts}", typing.atomicity)
+    format!(
+        "not proved atomic, its type is `{}`{parts}",
+        typing.atomicity
+    )
 }
 
 /// Names, the first few of them.

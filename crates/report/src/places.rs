@@ -30,8 +30,9 @@ pub fn visit(finding: &Finding, visit: &mut dyn FnMut(&Place)) {
         }
     }
     for views in &evidence.method_views {
-        let interfering = views.interfering.iter().flat_map(|view| &view.places);
-        interfering.chain(&views.allocated_at).for_each(&mut *visit);
+        let views_of = views.sections.iter().chain(&views.interfering);
+        let held = views_of.flat_map(|view| &view.places);
+        held.chain(&views.allocated_at).for_each(&mut *visit);
     }
     for typing in &evidence.typings {
         let parts = typing.parts.iter().chain(&typing.released);

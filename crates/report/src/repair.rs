@@ -212,12 +212,38 @@ fn views(conflict: &ViewConflict) -> String {
 }
 
 fn method_views(views: &MethodViews) -> Option<String> {
-    let other = views.interfering.first()?;
-    Some(format!(
-        "Take {} once for the whole method, as {} does.",
-        short(&other.lock),
-        other.method.short_name()
-    ))
+    let (first, last) = (views.sections.first()?, views.sections.last()?);
+    if views.sections.iter().all(|own| own.lock.is_empty())
+        && views
+            .view
+            .iter()
+            .all(|entry| entry.starts_with("content of "))
+    {
+        return Some(
+            "Let one call do it all (putIfAbsent, computeIfAbsent, compute, merge, replace), or hold one lock around every use.".to_owned(),
+        );
+    }
+    let places = first.places.first().zip(last.places.last());
+    let lines = places.and_then(|(from, to)| place_text(from).zip(place_text(to)));
+    let span = match lines {
+        Some((from, to)) if from != to => format!("from {from} to {to}"),
+        _ => "for the whole of the method".to_owned(),
+    };
+    let mut locks: Vec<String> = Vec::new();
+    for own in &views.sections {
+        let lock = short(own.lock.trim_end_matches(" (shared)"));
+        if !lock.is_empty() && !locks.contains(&lock) {
+            locks.push(lock);
+        }
+    }
+    Some(match locks.as_slice() {
+        [] => format!("Use one critical section {span}, under a lock that all uses hold."),
+        [lock] => format!("Hold {lock} {span}, in one critical section."),
+        several => format!(
+            "Hold {} together {span}, taken in the same order everywhere.",
+            enumeration(several)
+        ),
+    })
 }
 
 fn typing(typing: &Typing) -> Option<String> {
@@ -232,7 +258,7 @@ fn typing(typing: &Typing) -> Option<String> {
     let at = at_place(released.place.as_ref());
     Some(format!(
         "Do not give up {}{at} before the region ends.",
-        released.what
+        released.what.trim_start_matches("gives back ")
     ))
 }
 

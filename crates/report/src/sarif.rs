@@ -66,7 +66,11 @@ fn log(document: &Document, excerpts: &Excerpts) -> Value {
             "invocations": [invocation],
             "columnKind": "utf16CodeUnits",
             "results": results,
-            "properties": { "inputs": document.inputs, "proved": document.proved.len() },
+            "properties": {
+                "inputs": document.inputs,
+                "proved": document.proved.len(),
+                "assumed": document.assumed.iter().map(|a| &a.what).collect::<Vec<_>>(),
+            },
         }],
     })
 }
@@ -317,12 +321,15 @@ impl Writer<'_> {
             }
         }
         for views in &evidence.method_views {
-            for view in &views.interfering {
+            for view in views.sections.iter().chain(&views.interfering) {
+                let under = match view.lock.as_str() {
+                    "" => "without a lock".to_owned(),
+                    lock => format!("under {}", short(lock)),
+                };
                 let text = format!(
-                    "{}: {} under {}",
+                    "{}: {} {under}",
                     view.method.short_name(),
                     view.accesses.join(", "),
-                    short(&view.lock)
                 );
                 places.extend(view.places.iter().map(|place| (place, text.clone())));
             }

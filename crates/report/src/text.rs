@@ -144,13 +144,35 @@ impl Page<'_> {
                 count(document.proved.len(), "region")
             ));
         }
+        if !document.proved_if_sequential.is_empty() {
+            summary.push_str(&format!(
+                "; {} more in sequentially consistent runs",
+                document.proved_if_sequential.len()
+            ));
+        }
         self.line(&summary);
         if self.options.verbose {
-            for region in &document.proved {
+            let sure = document.proved.iter().map(|region| (region, ""));
+            let racy = (document.proved_if_sequential.iter())
+                .map(|region| (region, " (with a race on plain fields)"));
+            for (region, mark) in sure.chain(racy) {
                 let place = place_text(&places::of_region(region));
                 let place = place.map_or_else(String::new, |text| format!(" {text}"));
-                self.paragraph(INDENT, &format!("{}{place}", region.short_name()));
+                let mut line = format!("{}{place}{mark}", region.short_name());
+                for assumed in document.assumptions_of(region) {
+                    line.push_str(&format!(", assuming that {}", assumed.what));
+                }
+                self.paragraph(INDENT, &line);
             }
+        }
+        for assumed in &document.assumed {
+            let rest = match assumed.proofs.len() {
+                0 => "no proof rests on it".to_owned(),
+                1 => "1 proof rests on it".to_owned(),
+                n => format!("{n} proofs rest on it"),
+            };
+            let line = format!("assumed that {} ({}); {rest}", assumed.what, assumed.place);
+            self.paragraph(0, &line);
         }
     }
 

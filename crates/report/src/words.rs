@@ -206,6 +206,20 @@ pub fn short_words(text: &str) -> String {
     words.join(" ")
 }
 
+/// A text in which methods have no package and no descriptor: `calls Account.balance` for `calls bank.Account.balance()J`.
+pub fn plain_names(text: &str) -> String {
+    let plain = |word: &str| match word.split_once('(') {
+        Some((name, _)) if name.contains('.') => {
+            let mut parts: Vec<&str> = name.rsplit(['.', '/']).take(2).collect();
+            parts.reverse();
+            parts.join(".")
+        }
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = text.split(' ').map(plain).collect();
+    words.join(" ")
+}
+
 /// ` at File.java:12`, or nothing.
 pub fn at_place(place: Option<&Place>) -> String {
     place

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::Mark;
+use crate::{Arguments, Mark, arguments};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeclarationKind {
@@ -38,8 +38,12 @@ pub struct Declaration {
     pub name: String,
     /// The types of a method's parameters as they are written, without annotations; for a class, its type parameters are left out.
     pub parameters: Vec<String>,
+    /// The names of a method's parameters.
+    pub parameter_names: Vec<String>,
     /// First and last line, from 1.
     pub lines: (u32, u32),
+    /// The bytes that it takes.
+    pub range: Range<usize>,
     /// Where an annotation of this declaration is inserted: before its modifiers, or where the block begins.
     pub insert_at: usize,
     /// Where a mark is inserted: after a field's name, before a method's type and name.
@@ -72,6 +76,9 @@ pub struct SourceFile {
     declarations: Vec<Declaration>,
     /// Marks that stand at nothing that can carry one, such as a statement; they speak of their line.
     loose: Vec<Mark>,
+    arguments: Vec<Arguments>,
+    /// Places that the parser could not make sense of.
+    broken: bool,
 }
 
 impl SourceFile {
@@ -86,18 +93,22 @@ impl SourceFile {
         };
         let tree = tree(&text);
         let mut loose = Vec::new();
+        let mut arguments = Vec::new();
         if let Some(tree) = &tree {
             walk.visit(tree.root_node());
             let mut comments = Vec::new();
             collect_marks(&text, tree.root_node(), &mut comments);
-            comments.retain(|mark: &Mark| !walk.used.contains(&mark.range));
+            arguments = arguments::find(&text, tree.root_node(), &comments);
+            comments.retain(|mark: &Mark| !mark.is_arguments() && !walk.used.contains(&mark.range));
             loose = comments;
         }
         let declarations = walk.declarations;
         Self {
+            broken: tree.is_none_or(|tree| tree.root_node().has_error()),
             text,
             declarations,
             loose,
+            arguments,
         }
     }
 
@@ -113,6 +124,24 @@ impl SourceFile {
     /// Marks that belong to no declaration or block.
     pub fn loose_marks(&self) -> &[Mark] {
         &self.loose
+    }
+
+    /// Ghost arguments of types and calls.
+    pub fn arguments(&self) -> &[Arguments] {
+        &self.arguments
+    }
+
+    /// Whether some of the text is no Java that the parser knows.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// The innermost declaration of one of the kinds around a mark.
+    pub fn holding(&self, mark: &Mark, kinds: &[DeclarationKind]) -> Option<&Declaration> {
+        (self.declarations.iter())
+            .filter(|d| kinds.contains(&d.kind))
+            .filter(|d| d.range.start <= mark.range.start && mark.range.end <= d.range.end)
+            .min_by_key(|d| d.range.len())
     }
 
     /// The innermost declaration of the kind around a line.
@@ -156,6 +185,7 @@ struct Class {
 struct Method {
     name: String,
     parameters: Vec<String>,
+    parameter_names: Vec<String>,
     blocks: u32,
 }
 
@@ -231,7 +261,7 @@ impl<'a> Walk<'a> {
         for node in visit.node.children(&mut cursor) {
             match node.kind() {
                 "line_comment" => {}
-                "block_comment" => marks.extend(Mark::of_comment(self.source, node)),
+                "block_comment" => marks.extend(own_mark(self.source, node)),
                 kind => {
                     // A mark behind something on an earlier line belongs to that line.
                     let row = node.start_position().row as u32 + 1;
@@ -343,7 +373,7 @@ impl<'a> Walk<'a> {
             DeclarationKind::Class,
             name.clone(),
             simple,
-            Vec::new(),
+            Default::default(),
             head_end,
             mark_at,
         );
@@ -361,6 +391,8 @@ impl<'a> Walk<'a> {
         let parameters = node
             .child_by_field_name("parameters")
             .map_or_else(Vec::new, |list| self.parameters(list));
+        let (parameters, parameter_names): (Vec<String>, Vec<String>) =
+            parameters.into_iter().unzip();
         let class = self
             .classes
             .last()
@@ -374,18 +406,20 @@ impl<'a> Walk<'a> {
             DeclarationKind::Method,
             class,
             name.to_owned(),
-            parameters.clone(),
+            (parameters.clone(), parameter_names.clone()),
             head_end,
             mark_at,
         );
         self.methods.push(Method {
             name: name.to_owned(),
             parameters,
+            parameter_names,
             blocks: 0,
         });
     }
 
-    fn parameters(&self, list: Node<'_>) -> Vec<String> {
+    /// Type and name of each.
+    fn parameters(&self, list: Node<'_>) -> Vec<(String, String)> {
         let mut cursor = list.walk();
         list.named_children(&mut cursor)
             .filter_map(|parameter| match parameter.kind() {
@@ -393,14 +427,20 @@ impl<'a> Walk<'a> {
                     let kind = parameter.child_by_field_name("type")?;
                     let dimensions =
                         (parameter.child_by_field_name("dimensions")).map_or("", |d| self.text(d));
-                    Some(format!("{}{dimensions}", self.text(kind)))
+                    let name = (parameter.child_by_field_name("name")).map_or("", |n| self.text(n));
+                    Some((format!("{}{dimensions}", self.text(kind)), name.to_owned()))
                 }
                 "spread_parameter" => {
                     let mut cursor = parameter.walk();
                     let kind = (parameter.named_children(&mut cursor)).find(|child| {
                         !matches!(child.kind(), "modifiers" | "variable_declarator")
                     })?;
-                    Some(format!("{}[]", self.text(kind)))
+                    let mut cursor = parameter.walk();
+                    let name = (parameter.named_children(&mut cursor))
+                        .find(|child| child.kind() == "variable_declarator")
+                        .and_then(|declarator| declarator.child_by_field_name("name"))
+                        .map_or("", |name| self.text(name));
+                    Some((format!("{}[]", self.text(kind)), name.to_owned()))
                 }
                 _ => None,
             })
@@ -424,7 +464,7 @@ impl<'a> Walk<'a> {
                 DeclarationKind::Field,
                 class.clone(),
                 text,
-                Vec::new(),
+                Default::default(),
                 node.end_byte(),
                 name.end_byte(),
             );
@@ -453,20 +493,27 @@ impl<'a> Walk<'a> {
             .classes
             .last()
             .map_or(String::new(), |class| class.name.clone());
-        let (name, parameters, block) = match self.methods.last_mut() {
+        let (name, parameters, names, block) = match self.methods.last_mut() {
             Some(method) => {
                 method.blocks += u32::from(synchronizes);
                 let number = synchronizes.then_some(method.blocks);
-                (method.name.clone(), method.parameters.clone(), number)
+                (
+                    method.name.clone(),
+                    method.parameters.clone(),
+                    method.parameter_names.clone(),
+                    number,
+                )
             }
-            None => (String::new(), Vec::new(), None),
+            None => (String::new(), Vec::new(), Vec::new(), None),
         };
         self.declarations.push(Declaration {
             kind: DeclarationKind::Block,
             class,
             name,
             parameters,
+            parameter_names: names,
             lines: lines(statement),
+            range: statement.byte_range(),
             insert_at: statement.start_byte(),
             mark_at: statement.start_byte(),
             marks,
@@ -481,7 +528,7 @@ impl<'a> Walk<'a> {
         kind: DeclarationKind,
         class: String,
         name: String,
-        parameters: Vec<String>,
+        (parameters, parameter_names): (Vec<String>, Vec<String>),
         head_end: usize,
         mark_at: usize,
     ) {
@@ -496,7 +543,9 @@ impl<'a> Walk<'a> {
             class,
             name,
             parameters,
+            parameter_names,
             lines: lines(node),
+            range: node.byte_range(),
             insert_at: node.start_byte(),
             mark_at,
             marks,
@@ -563,7 +612,7 @@ fn marks_within(source: &str, node: Node<'_>, end: usize, marks: &mut Vec<Mark>)
     let mut pending = vec![node];
     while let Some(node) = pending.pop() {
         if node.kind() == "block_comment" {
-            marks.extend(Mark::of_comment(source, node));
+            marks.extend(own_mark(source, node));
         }
         let mut cursor = node.walk();
         let children: Vec<_> = (node.children(&mut cursor))
@@ -582,6 +631,11 @@ fn first_mark(source: &str, block: Node<'_>) -> Option<Mark> {
     let first = block.named_child(0)?;
     let at_head = first.start_position().row == block.start_position().row;
     (first.kind() == "block_comment" && at_head)
-        .then(|| Mark::of_comment(source, first))
+        .then(|| own_mark(source, first))
         .flatten()
+}
+
+/// A mark that speaks of a declaration or a block, and not of a type in it.
+fn own_mark(source: &str, node: Node<'_>) -> Option<Mark> {
+    Mark::of_comment(source, node).filter(|mark| !mark.is_arguments())
 }

@@ -5,12 +5,14 @@
 //!
 //! *Invariant.* This crate reads sources and nothing else: what an annotation means is for others to say.
 
+mod arguments;
 mod declarations;
 mod edit;
 mod folder;
 mod mark;
 mod snippet;
 
+pub use arguments::{Arguments, GivenTo};
 pub use declarations::{Annotation, Declaration, DeclarationKind, SourceFile};
 pub use edit::{EditError, Edits, Form};
 pub use folder::{Error, Folder};

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use untorn_sources::{Declaration, DeclarationKind, Edits, Folder, Form, SourceFile};
+use untorn_sources::{Declaration, DeclarationKind, Edits, Folder, Form, GivenTo, SourceFile};
 
 const QUEUE: &str = r#"package shop;
 
@@ -215,4 +215,56 @@ fn deep_nesting_does_not_exhaust_the_stack() {
     );
     let file = SourceFile::parse(text);
     assert_eq!(find(&file, DeclarationKind::Method, "A", "m").lines, (1, 1));
+}
+
+#[test]
+fn ghost_arguments_know_what_they_are_given_to() {
+    let file = SourceFile::parse(
+        "class D /*# ghost y */ extends C /*# <y> */ implements I /*# <none> */, J {\n\
+         \x20   List<String> /*# <this> */ all = new List /*# <this> */ (), more;\n\
+         \x20   a.b.C /*# <y> */ take(int n, E /*# <y> */ e) { return e.find /*# <y> */ (n); }\n\
+         \x20   int x = 1 /*# <y> */;\n\
+         }\n"
+        .to_owned(),
+    );
+    let given: Vec<_> = (file.arguments().iter())
+        .map(|arguments| arguments.given_to.clone())
+        .collect();
+    assert_eq!(
+        given,
+        [
+            GivenTo::Supertype("C".into()),
+            GivenTo::Supertype("I".into()),
+            GivenTo::FieldType,
+            GivenTo::New("List".into()),
+            GivenTo::ResultType,
+            GivenTo::ParameterType(1),
+            GivenTo::Call("find".into()),
+            GivenTo::Nothing,
+        ]
+    );
+    // Arguments are no marks of the declarations around them.
+    let class = find(&file, DeclarationKind::Class, "D", "D");
+    assert_eq!(marks(class), ["ghost y"]);
+    let take = find(&file, DeclarationKind::Method, "D", "take");
+    assert!(take.marks.is_empty() && take.parameter_names == ["n", "e"]);
+    assert!(file.loose_marks().is_empty());
+    let around = file.holding(&file.arguments()[6].mark, &[DeclarationKind::Method]);
+    assert_eq!(around.map(|d| d.name.as_str()), Some("take"));
+}
+
+#[test]
+fn a_byte_of_a_mark_has_a_place_in_the_text() {
+    let source = "class A {\n  /*# this ?\n      mover : e\u{e9} */ void m() { f(); /*# no_warn */\n  }\n}\n";
+    let file = SourceFile::parse(source.to_owned());
+    let mark = &find(&file, DeclarationKind::Method, "A", "m").marks[0];
+    assert_eq!(mark.text, "this ? mover : e\u{e9}");
+    let place = |word: &str| mark.place(source, mark.text.find(word).unwrap());
+    assert_eq!(place("this"), (2, 7));
+    assert_eq!(place("?"), (2, 12));
+    assert_eq!(place("mover"), (3, 7));
+    assert_eq!(place("e\u{e9}"), (3, 15));
+    assert_eq!(mark.place(source, mark.text.len()), (3, 17));
+    // A statement's mark knows where its block ends.
+    assert_eq!(file.loose_marks()[0].block_end, 4);
 }

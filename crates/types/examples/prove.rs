@@ -1,16 +1,20 @@
-//! Types classes and prints every exported method with its type: `prove PATH…` for class files, `prove --jdk CLASS…` for classes of the JDK.
+//! Types classes and prints every exported method with its type: `prove PATH…` for class files, `prove --jdk CLASS…` for classes of the JDK, `--pure-values` before either to trust value methods.
 
 use std::time::Instant;
 
 use untorn_program::{LoadPlan, Program};
+use untorn_types::front::Options;
 use untorn_types::report::Typed;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plan = LoadPlan::default();
     let mut jdk = false;
+    let mut options = Options::default();
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--jdk" => jdk = true,
+            "--analyze-jdk" => options.analyze_jdk = true,
+            "--pure-values" => options.pure_values = true,
             _ if jdk => plan.jdk_classes.push(argument),
             _ => plan.inputs.push(argument.into()),
         }
@@ -19,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::load(&plan)?;
     let loaded = clock.elapsed();
     let clock = Instant::now();
-    let mut typed = Typed::new(&program)?;
+    let mut typed = Typed::with(&program, options)?;
     let classes = program.classes();
     let outcome = typed.outcome(&|method, block| {
         block.is_none()
@@ -48,6 +52,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             region.descriptor.as_deref().unwrap_or("")
         );
     }
+    for region in &outcome.proved_if_sequential {
+        println!(
+            "proved with a race {} {}",
+            region.short_name(),
+            region.descriptor.as_deref().unwrap_or("")
+        );
+    }
     for finding in &outcome.findings {
         println!(
             "not {} {}",
@@ -66,10 +77,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
+    let proved = outcome.proved.len() + outcome.proved_if_sequential.len();
     println!(
-        "{} of {} proved",
-        outcome.proved.len(),
-        outcome.proved.len() + outcome.findings.len()
+        "{proved} of {} proved, {} of them with a race on plain fields",
+        proved + outcome.findings.len(),
+        outcome.proved_if_sequential.len()
     );
     Ok(())
 }

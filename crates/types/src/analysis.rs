@@ -3,6 +3,9 @@
 //! Guaranteed: *proved* means that every context which keeps the locking discipline sees the method as atomic, and that no code of the program breaks the discipline.
 //! Code outside the program is trusted to enter through open methods only, and to hold what these declare.
 
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
 use crate::algebra::{Algebra, Atomicity};
 use crate::basic::Basic;
 use crate::guards::{self, Guarded, SolveError};
@@ -19,6 +22,8 @@ pub struct Analysis {
     pub discipline: Discipline,
     /// The types.
     pub inferred: Inferred,
+    /// How long the guards took.
+    pub solving: Duration,
 }
 
 /// What the types say of a method.
@@ -35,19 +40,37 @@ pub enum Verdict {
 }
 
 /// Infers guards, then atomicities.
+///
+/// Assumed methods are what they are assumed to be, whatever their bodies do; the accesses in these still count for the guards.
 pub fn analyze(
     algebra: &mut Algebra,
     program: &Program,
+    assumed: &[(MethodId, Atomicity)],
     limits: Limits,
 ) -> Result<Analysis, SolveError> {
+    let clock = Instant::now();
     let guarded = guards::infer_guards(&mut algebra.locks, program)?;
+    let solving = clock.elapsed();
     let discipline = guarded.proven();
-    let inferred = infer::infer(algebra, program, &discipline, limits);
+    let inferred = infer::infer(algebra, &assuming(program, assumed), &discipline, limits);
     Ok(Analysis {
         guarded,
         discipline,
         inferred,
+        solving,
     })
+}
+
+/// The program with the bodies of assumed methods taken out.
+pub fn assuming<'a>(program: &'a Program, assumed: &[(MethodId, Atomicity)]) -> Cow<'a, Program> {
+    let mut program = Cow::Borrowed(program);
+    for &(method, atomicity) in assumed {
+        if let Some(method) = program.to_mut().methods.get_mut(method.index()) {
+            method.body = None;
+            method.declared = Some(atomicity);
+        }
+    }
+    program
 }
 
 impl Analysis {
@@ -88,7 +111,8 @@ impl Analysis {
         self.indiscipline().is_none() && inside.is_some_and(|a| is_atomic(algebra, a))
     }
 
-    fn indiscipline(&self) -> Option<Violation> {
+    /// What keeps everything from being proved, if anything does.
+    pub fn indiscipline(&self) -> Option<Violation> {
         self.inferred
             .violations
             .iter()
@@ -98,6 +122,6 @@ impl Analysis {
 }
 
 /// Compound in no situation.
-fn is_atomic(algebra: &mut Algebra, a: Atomicity) -> bool {
+pub fn is_atomic(algebra: &mut Algebra, a: Atomicity) -> bool {
     !algebra.outcomes(a).contains(&Basic::Cmpd)
 }

@@ -174,6 +174,8 @@ pub fn after(
             lock: Some(lock), ..
         } => state.acquire(*lock, 1),
         Effect::Release { lock, .. } => state.release(*lock),
+        Effect::Assume { lock, held: true } => state.acquire(*lock, 1),
+        Effect::Assume { lock, held: false } => state.release(Some(*lock)),
         Effect::Bind(local) => state.unbind(locks, *local),
         Effect::Call(targets) => {
             let mut joined: Option<Holding> = None;

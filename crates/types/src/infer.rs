@@ -77,6 +77,10 @@ impl Inferred {
         method: MethodId,
     ) -> Option<Paths> {
         let graph = program.methods.get(method.index())?.body.as_ref()?;
+        // A method that was not typed by its body has no paths.
+        if self.holdings[method.index()].len() != graph.nodes.len() {
+            return None;
+        }
         let meaning = Meaning {
             fields: &program.fields,
             discipline,

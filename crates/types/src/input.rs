@@ -197,6 +197,13 @@ pub enum Effect {
     Call(Vec<Target>),
     /// The local gets a new value.
     Bind(u32),
+    /// From here on a lock counts as held because somebody says so, or no longer.
+    Assume {
+        /// The lock.
+        lock: Lock,
+        /// Whether it is held from here on.
+        held: bool,
+    },
     /// A region begins.
     Begin {
         /// Which one.

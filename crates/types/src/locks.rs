@@ -176,6 +176,17 @@ impl Locks {
         id
     }
 
+    /// The class and the name of a field, as they were given.
+    pub fn field_parts(&self, field: FieldName) -> (&str, &str) {
+        let (owner, name) = &self.fields[field.0 as usize];
+        (owner, name)
+    }
+
+    /// The name of a class, as it was given.
+    pub fn class_text(&self, class: ClassName) -> &str {
+        &self.classes[class.0 as usize]
+    }
+
     /// What stands behind an interned expression.
     pub fn expr(&self, lock: Lock) -> Expr {
         self.exprs[lock.0 as usize]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::check::CheckArgs;
+use crate::commands::infer::InferArgs;
 use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
@@ -26,6 +27,7 @@ pub enum Command {
     Run(RunArgs),
     Record(RecordArgs),
     Check(CheckArgs),
+    Infer(InferArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
     Refine(RefineArgs),

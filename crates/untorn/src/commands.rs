@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod check;
 pub mod generate;
+pub mod infer;
 pub mod multi_run;
 pub mod profile;
 pub mod record;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use untorn_findings::{Document, Finding, Place, Step, Suppressed, SuppressedBy};
 use untorn_report::{Excerpts, Listing};
 use untorn_sources::{Declaration, DeclarationKind, Folder, Mark, SourceFile};
+use untorn_types::annotations::NamedSource;
 
 use crate::failure::Failure;
 
@@ -150,6 +151,25 @@ impl Library {
             (file.loose_marks().iter()).any(|mark| mark.line == line && is_no_warn(mark))
         })
     }
+}
+
+/// The folders among the sources.
+pub fn roots(paths: &[PathBuf]) -> Vec<PathBuf> {
+    (paths.iter().filter(|path| path.is_dir()).cloned()).collect()
+}
+
+/// Every Java file of the sources, parsed, for what is declared in it.
+pub fn declarations(paths: &[PathBuf]) -> Result<Vec<NamedSource>, Failure> {
+    let folder = Folder::open(paths).map_err(|error| Failure::Usage(error.to_string()))?;
+    (folder.files().into_iter())
+        .map(|path| {
+            let file = Folder::read(path).map_err(|error| Failure::Usage(error.to_string()))?;
+            Ok(NamedSource {
+                path: path.display().to_string(),
+                file,
+            })
+        })
+        .collect()
 }
 
 fn is_no_warn(mark: &Mark) -> bool {

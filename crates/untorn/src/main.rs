@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Record(args) => commands::record::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Infer(args) => commands::infer::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Refine(args) => commands::refine::run(&args),

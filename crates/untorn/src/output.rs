@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use untorn_config::Date;
-use untorn_findings::Document;
+use untorn_findings::{Document, ReadError};
 use untorn_report::{diff, html, sarif, summary, text};
 use untorn_trace::Note;
 
@@ -89,6 +89,29 @@ pub fn format(args: &OutputArgs) -> Format {
 
 /// Reads saved findings; `-` is standard input.
 pub fn read(path: &Path) -> Result<Document, Failure> {
+    read_what_is_there(path).map_err(|(failure, _)| failure)
+}
+
+/// Reads saved findings; if they were not written to their end, what is complete comes with the failure.
+pub fn read_what_is_there(path: &Path) -> Result<Document, (Failure, Option<Document>)> {
+    let text = read_text(path).map_err(|failure| (failure, None))?;
+    Document::from_json(&text).map_err(|error| {
+        let rest = match error {
+            ReadError::HalfWritten { .. } => Document::from_half_written(&text),
+            _ => None,
+        };
+        (bad_input(path, error.to_string()), rest)
+    })
+}
+
+fn bad_input(path: &Path, what: String) -> Failure {
+    Failure::Input {
+        path: path.display().to_string(),
+        what,
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
@@ -97,12 +120,8 @@ pub fn read(path: &Path) -> Result<Document, Failure> {
         std::fs::read(path)
     };
     let bytes = bytes.map_err(|source| Failure::file(path, source))?;
-    let bad = |what: String| Failure::Input {
-        path: path.display().to_string(),
-        what,
-    };
-    let text = String::from_utf8(bytes).map_err(|_| bad("not a findings file: no text".into()))?;
-    Document::from_json(&text).map_err(|error| bad(error.to_string()))
+    let no_text = |_| bad_input(path, "not a findings file: no text".to_owned());
+    String::from_utf8(bytes).map_err(no_text)
 }
 
 /// Something the user should know that is no failure.

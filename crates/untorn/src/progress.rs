@@ -45,6 +45,36 @@ impl Bar {
     }
 }
 
+/// Says which part of a long work is going on.
+#[derive(Debug)]
+pub struct Stage(Option<ProgressBar>);
+
+impl Stage {
+    /// Begins with the first part.
+    pub fn begin(what: &'static str) -> Self {
+        let shown = std::io::stderr().is_terminal().then(|| {
+            let spinner = ProgressBar::new_spinner().with_message(what);
+            spinner.enable_steady_tick(PATIENCE / 7);
+            spinner
+        });
+        Self(shown)
+    }
+
+    /// Goes on to another part.
+    pub fn next(&self, what: &'static str) {
+        if let Some(spinner) = &self.0 {
+            spinner.set_message(what);
+        }
+    }
+
+    /// The work is done.
+    pub fn end(self) {
+        if let Some(spinner) = self.0 {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = &self.shown {

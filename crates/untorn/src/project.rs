@@ -49,7 +49,12 @@ impl Project {
         let mut defaults = self.config.defaults_of(command.get_name());
         if self.has_spec {
             let path = path.display().to_string();
-            (defaults.entry("spec".to_owned())).or_insert(toml::Value::String(path));
+            // There `--spec` is what is written.
+            let option = match command.get_name() {
+                "infer" => "declared",
+                _ => "spec",
+            };
+            (defaults.entry(option.to_owned())).or_insert(toml::Value::String(path));
         }
         if !self.config.packages.is_empty() {
             let patterns = self.config.packages.iter();

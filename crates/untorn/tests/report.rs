@@ -152,6 +152,17 @@ fn bad_findings_are_named_and_the_rest_is_still_shown() {
         assert_eq!((said.status, said.out.as_str()), (2, ""));
         assert_eq!(said.err.lines().count(), 1);
     }
+    // Of a file that was not written to its end, the complete findings are shown.
+    let cut = good.find("\"proved\"").unwrap();
+    std::fs::write(at.join("late.json"), &good[..cut]).unwrap();
+    let said = untorn(at, &["report", "late.json", "--quiet"]);
+    assert_eq!(said.status, 2);
+    assert!(said.out.contains("Box.set was torn"), "{}", said.out);
+    assert!(
+        said.err.contains("only its complete findings"),
+        "{}",
+        said.err
+    );
     // Sources of another version: the line is beyond the end.
     std::fs::write(at.join("src/Box.java"), "class Box {\n}\n").unwrap();
     let said = untorn(at, &["report", "findings.json", "--source", "src"]);

@@ -37,10 +37,10 @@ struct HopFrom {
     approximate: bool,
     /// The part of the transaction that the path left, as the event with which that part began; from 1, 0 for none.
     part: u64,
-    /// All threads on the way were started by the transaction, and the last one's end was awaited if it comes back.
-    domestic: bool,
     /// How many hops the path has.
     length: u32,
+    /// All threads on the way were started by the transaction, and the last one's end was awaited if it comes back.
+    domestic: bool,
 }
 
 impl HopFrom {
@@ -109,8 +109,8 @@ impl Search {
                 kind: EdgeKind::Program,
                 approximate: false,
                 part: 0,
-                domestic: true,
                 length: 0,
+                domestic: true,
             }],
             returned: 0,
             incoming: Vec::new(),
@@ -165,8 +165,8 @@ impl Search {
     fn enter(&mut self, index: EventIndex, event: &Event, edge: &Incoming, slice: &Slice<'_>) {
         let HopFrom {
             part,
-            domestic,
             length,
+            domestic,
             ..
         } = self.hops[edge.from.note as usize];
         let domestic = domestic
@@ -185,8 +185,8 @@ impl Search {
             kind: edge.kind,
             approximate: edge.approximate,
             part,
-            domestic,
             length: length + 1,
+            domestic,
         };
         if event.thread != self.thread {
             let reached = &mut self.reached[event.thread.index()];

@@ -7,10 +7,10 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use untorn_program::heap::{Heap, HeapField};
-use untorn_program::ir::{AccessPath, Body, Def, Op, Root};
+use untorn_program::ir::{AccessPath, Body, Def, Op, Root, Step};
 use untorn_program::library::LockMode;
 use untorn_program::locks::{LockKind, LockRef, MethodLock};
-use untorn_program::{BlockId, NodeId, ObjectId, ValueId};
+use untorn_program::{BlockId, FieldId, NodeId, ObjectId, ValueId};
 
 /// Larger sets of objects are not narrowed: nothing is gained by telling them apart.
 const FEW: usize = 16;
@@ -69,7 +69,23 @@ impl Held {
     }
 
     /// The same lock as a called method names it, given the paths of the arguments.
-    fn passed<'p>(&'p self, args: &'p [AccessPath]) -> impl Iterator<Item = Self> + 'p {
+    fn passed<'p>(
+        &'p self,
+        args: &'p [AccessPath],
+        aliases: &'p [Alias],
+    ) -> impl Iterator<Item = Self> + 'p {
+        let by_alias = aliases.iter().filter_map(|alias| {
+            let rest = self.path.steps.strip_prefix(alias.path.steps.as_slice())?;
+            let mut steps: SmallVec<[Step; 2]> = SmallVec::from_slice(&[Step::Field(alias.field)]);
+            steps.extend_from_slice(rest);
+            (alias.path.root == self.path.root).then(|| Self {
+                path: AccessPath {
+                    root: Root::Value(ValueId::new(alias.position)),
+                    steps,
+                },
+                ..self.clone()
+            })
+        });
         let by_argument = args.iter().enumerate().filter_map(|(position, arg)| {
             let rest = self.path.steps.strip_prefix(arg.steps.as_slice())?;
             (arg.root == self.path.root).then(|| Self {
@@ -82,8 +98,19 @@ impl Held {
         });
         // What starts at a class has the same name everywhere.
         let global = !matches!(self.path.root, Root::Value(_));
-        by_argument.chain(global.then(|| self.clone()))
+        (by_argument.chain(by_alias)).chain(global.then(|| self.clone()))
     }
+}
+
+/// That a field of an argument holds what the caller names by a path.
+#[derive(Debug)]
+pub struct Alias {
+    /// Which argument.
+    pub position: usize,
+    /// Its field.
+    pub field: FieldId,
+    /// The caller's name for the same object.
+    pub path: AccessPath,
 }
 
 /// How a method is called; parameters count from the receiver.
@@ -108,8 +135,13 @@ impl Context {
     }
 
     /// Names the locks held at a call as the called method can.
-    pub fn pass_held<'a>(&mut self, held: impl Iterator<Item = &'a Held>, args: &[AccessPath]) {
-        for lock in held.flat_map(|lock| lock.passed(args)) {
+    pub fn pass_held<'a>(
+        &mut self,
+        held: impl Iterator<Item = &'a Held>,
+        args: &[AccessPath],
+        aliases: &[Alias],
+    ) {
+        for lock in held.flat_map(|lock| lock.passed(args, aliases)) {
             if self.held.len() < MOST_HELD && !self.held.contains(&lock) {
                 self.held.push(lock);
             }

@@ -10,6 +10,7 @@
 
 mod context;
 mod exposure;
+mod outer;
 mod state;
 mod summary;
 
@@ -18,9 +19,10 @@ pub use state::{Execution, Section, State, StateId};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
-use untorn_program::heap::{HeapField, ObjectKind, ObjectSet};
-use untorn_program::ir::{AccessPath, Body, InvokeKind, Op, Root, Step};
-use untorn_program::library::Operand;
+use untorn_program::classes::ClassKind;
+use untorn_program::heap::{CallEdge, HeapField, ObjectKind, ObjectSet};
+use untorn_program::ir::{AccessPath, Body, Def, InvokeKind, Op, Root, Step};
+use untorn_program::library::{Access, Operand};
 use untorn_program::locks::LockRef;
 use untorn_program::threads::ThreadKind;
 use untorn_program::{
@@ -29,7 +31,8 @@ use untorn_program::{
 
 use crate::domain::{Entry, Sets, VarId, Variable, Variables};
 use crate::options::Options;
-use context::{Context, Held, Objects, Values};
+use context::{Alias, Context, Held, Objects, Values};
+use outer::Makers;
 
 /// Once this many methods in contexts were executed, over all threads, further contexts are widened at once: precision is for programs that can be read.
 const MOST_STATES: usize = 400_000;
@@ -51,6 +54,8 @@ pub struct Executor<'a> {
     pub sets: Sets,
     fields: FxHashMap<FieldId, Option<VarId>>,
     owners: FxHashMap<ObjectId, Vec<FieldId>>,
+    contents: FxHashMap<MethodId, Option<Content>>,
+    makers: Makers<'a>,
     selected: FxHashMap<(ClassId, MethodId), Option<MethodId>>,
     /// The nodes in whose scope something shared may be accessed: all others are passed over.
     relevant: Vec<bool>,
@@ -62,18 +67,15 @@ pub struct Executor<'a> {
 impl<'a> Executor<'a> {
     /// Nothing is executed yet.
     pub fn new(program: &'a Program, options: &'a Options) -> Self {
-        let owners = if options.arrays {
-            array_owners(program)
-        } else {
-            FxHashMap::default()
-        };
         Self {
             program,
             options,
             variables: Variables::default(),
             sets: Sets::default(),
             fields: FxHashMap::default(),
-            owners,
+            owners: owners(program, options),
+            contents: FxHashMap::default(),
+            makers: Makers::new(program),
             selected: FxHashMap::default(),
             relevant: Vec::new(),
             executed: 0,
@@ -154,7 +156,9 @@ impl<'a> Executor<'a> {
                 }
                 _ => false,
             });
-            if accesses {
+            let mut calls = heap.calls_from(node).iter();
+            let content = |edge: &CallEdge| self.content(heap.node(edge.callee).method).is_some();
+            if accesses || calls.any(content) {
                 pending.push(node);
             }
         }
@@ -188,6 +192,34 @@ impl<'a> Executor<'a> {
             || options.final_fields && flags.is_final()
             || options.volatile_fields && flags.is_volatile()
             || options.io && self.is_library_io(info.class))
+    }
+
+    /// What a library method does to the content of its receiver; `None` if that is in no view.
+    fn content(&mut self, method: MethodId) -> Option<Content> {
+        if let Some(known) = self.contents.get(&method) {
+            return *known;
+        }
+        let (program, options) = (self.program, self.options);
+        let classes = program.classes();
+        let class = classes.class_name(classes.method(method).class);
+        let left_out = if class.starts_with(ATOMICS) {
+            options.volatile_fields
+        } else {
+            options.concurrent
+        };
+        let effect = program
+            .library()
+            .effect(classes, method)
+            .filter(|_| !left_out);
+        let content = effect.and_then(|effect| {
+            let access = effect.access.or(effect.touches)?;
+            Some(Content {
+                writes: access != Access::Read,
+                checked: effect.checked,
+            })
+        });
+        self.contents.insert(method, content);
+        content
     }
 
     fn is_library_io(&self, class: ClassId) -> bool {
@@ -247,6 +279,7 @@ impl Run<'_, '_> {
             accesses: Vec::new(),
             calls: Vec::new(),
             reentrant: SmallVec::new(),
+            steps: SmallVec::new(),
             takes_method_lock: false,
         };
         let Some(body) = heap.body(node) else {
@@ -284,6 +317,11 @@ impl Run<'_, '_> {
         }
         for (id, instr) in body.all_instrs() {
             self.accesses(&mut frame, id, &instr.op, &mut state.accesses);
+            if let Op::Invoke { args, .. } = &instr.op
+                && let Some(receiver) = args.first()
+            {
+                self.steps(&mut frame, id, *receiver, &mut state);
+            }
             let relevant = |callee: &NodeId| self.executor.relevant[callee.index()];
             let callees: SmallVec<[NodeId; 4]> = heap.callees(node, id).filter(relevant).collect();
             if callees.is_empty() {
@@ -368,6 +406,45 @@ impl Run<'_, '_> {
         }
     }
 
+    /// The accesses to the content of a concurrent collection or atomic variable by a call.
+    fn steps(&mut self, frame: &mut Frame<'_>, id: InstrId, receiver: ValueId, state: &mut State) {
+        let heap = self.executor.program.heap();
+        let mut checked = None;
+        for callee in heap.callees(frame.node, id) {
+            let Some(content) = self.executor.content(heap.node(callee).method) else {
+                continue;
+            };
+            for object in self.objects(frame, receiver) {
+                let owners = self.executor.owners.get(&object);
+                let owners: SmallVec<[FieldId; 2]> =
+                    owners.into_iter().flatten().copied().collect();
+                for owner in owners {
+                    let variable = self.executor.variables.id(Variable::Content(owner));
+                    let entry = entry(variable, content.writes);
+                    if !state.accesses.contains(&(id, entry)) {
+                        state.accesses.push((id, entry));
+                    }
+                    checked = Some(checked.unwrap_or(true) && content.checked);
+                }
+            }
+        }
+        state.steps.extend(checked.map(|checked| (id, checked)));
+    }
+
+    /// The shared objects that a value may be.
+    fn objects(&self, frame: &mut Frame<'_>, value: ValueId) -> Vec<ObjectId> {
+        let heap = self.executor.program.heap();
+        let visible = |object: &ObjectId| self.visible.contains(*object);
+        match frame.values.objects(value) {
+            Some(objects) => objects.into_iter().filter(visible).collect(),
+            None => heap
+                .points_to(frame.node, value)
+                .iter()
+                .filter(visible)
+                .collect(),
+        }
+    }
+
     /// Whether a value may be a shared object.
     fn sees(&self, frame: &mut Frame<'_>, value: ValueId) -> bool {
         match frame.values.objects(value) {
@@ -391,14 +468,7 @@ impl Run<'_, '_> {
             return;
         }
         let heap = self.executor.program.heap();
-        let objects: Vec<ObjectId> = match frame.values.objects(array) {
-            Some(objects) => objects.to_vec(),
-            None => heap.points_to(frame.node, array).iter().collect(),
-        };
-        for object in objects {
-            if !self.visible.contains(object) {
-                continue;
-            }
+        for object in self.objects(frame, array) {
             let owners = self.executor.owners.get(&object);
             let variables = match owners {
                 Some(owners) => owners.iter().copied().map(Variable::Elements).collect(),
@@ -431,7 +501,7 @@ impl Run<'_, '_> {
             Op::Invoke { kind, method, args } => (*kind, *method, args),
             // String concatenation and the like: nothing is known of the arguments.
             _ => {
-                context.pass_held(held.iter().copied(), &[]);
+                context.pass_held(held.iter().copied(), &[], &[]);
                 return Some(context);
             }
         };
@@ -459,7 +529,7 @@ impl Run<'_, '_> {
         }
         if !direct {
             // A lambda or method reference: the arguments are not those of the call.
-            context.pass_held(held.iter().copied(), &[]);
+            context.pass_held(held.iter().copied(), &[], &[]);
             return Some(context);
         }
         let library = program.library();
@@ -485,8 +555,54 @@ impl Run<'_, '_> {
                 context.pass_objects(heap, callee, position, objects);
             }
         }
-        context.pass_held(held.iter().copied(), &paths);
+        let aliases = if held.is_empty() {
+            Vec::new()
+        } else {
+            self.aliases(frame, args, &stable)
+        };
+        context.pass_held(held.iter().copied(), &paths, &aliases);
         Some(context)
+    }
+
+    /// Which fields of arguments hold something that the caller names otherwise: an argument made by a call keeps what that was called on.
+    fn aliases(
+        &mut self,
+        frame: &Frame<'_>,
+        args: &[ValueId],
+        stable: &dyn Fn(MethodId) -> bool,
+    ) -> Vec<Alias> {
+        let heap = self.executor.program.heap();
+        let mut aliases = Vec::new();
+        for (position, arg) in args.iter().enumerate() {
+            let Def::Instr(made) = frame.body.value(*arg).def else {
+                continue;
+            };
+            let Op::Invoke { args: given, .. } = &frame.body.instr(made).op else {
+                continue;
+            };
+            let mut callees = heap.callees(frame.node, made);
+            let Some(first) = callees.next() else {
+                continue;
+            };
+            let kept = (self.executor.makers)
+                .kept(heap.node(first).method)
+                .to_vec();
+            let others: SmallVec<[NodeId; 4]> = callees.collect();
+            for (field, param) in kept {
+                let mut agree = others.iter().map(|callee| heap.node(*callee).method);
+                let makers = &mut self.executor.makers;
+                if agree.all(|method| makers.kept(method).contains(&(field, param)))
+                    && let Some(given) = given.get(param)
+                {
+                    aliases.push(Alias {
+                        position,
+                        field,
+                        path: frame.body.access_path(*given, stable),
+                    });
+                }
+            }
+        }
+        aliases
     }
 
     /// The receivers for which a call runs exactly this node.
@@ -529,12 +645,31 @@ fn entry(variable: VarId, writes: bool) -> Entry {
     }
 }
 
-/// The fields that hold each array.
-fn array_owners(program: &Program) -> FxHashMap<ObjectId, Vec<FieldId>> {
-    let heap = program.heap();
+/// What a library method does to the content of its receiver.
+#[derive(Debug, Clone, Copy)]
+struct Content {
+    writes: bool,
+    checked: bool,
+}
+
+/// The packages whose objects are variables that need no lock.
+const CONCURRENT: &str = "java/util/concurrent/";
+const ATOMICS: &str = "java/util/concurrent/atomic/";
+
+/// The fields that refer to each concurrent object, and to each array if these count.
+fn owners(program: &Program, options: &Options) -> FxHashMap<ObjectId, Vec<FieldId>> {
+    let (heap, classes) = (program.heap(), program.classes());
+    let counts = |object: &ObjectId| {
+        let class = heap.object(*object).class;
+        match classes.class(class).kind {
+            ClassKind::Array(_) => options.arrays,
+            _ => classes.class_name(class).starts_with(CONCURRENT),
+        }
+    };
+    let counted: ObjectSet = heap.object_ids().filter(counts).collect();
     let mut owners: FxHashMap<ObjectId, Vec<FieldId>> = FxHashMap::default();
     let mut add = |field: FieldId, objects: &ObjectSet| {
-        for object in objects.iter() {
+        for object in objects.intersection(&counted).iter() {
             let known = owners.entry(object).or_default();
             if !known.contains(&field) {
                 known.push(field);

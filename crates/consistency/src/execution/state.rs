@@ -1,6 +1,7 @@
 //! What the symbolic execution of one abstract thread has met.
 
 use smallvec::SmallVec;
+use untorn_program::locks::Locks;
 use untorn_program::{InstrId, NodeId, RegionId, ThreadId};
 
 use crate::domain::{Entry, SetId};
@@ -27,6 +28,8 @@ pub struct State {
     pub calls: Vec<(InstrId, StateId)>,
     /// Regions whose lock is held already when they begin.
     pub reentrant: SmallVec<[RegionId; 2]>,
+    /// Those of the accesses that are one step each, such as calls of a concurrent map, and whether they change only what they expect.
+    pub steps: SmallVec<[(InstrId, bool); 2]>,
     /// Whether it is a synchronized method whose lock is not held already when it is called.
     pub takes_method_lock: bool,
 }
@@ -51,6 +54,10 @@ pub enum Section {
     Method,
     /// A region of a body.
     Region(RegionId),
+    /// What follows after a lock was given up for a while, by the position of the gap.
+    Retaken(u32),
+    /// A library call that is one step by itself.
+    Step(InstrId),
 }
 
 /// The accesses in the dynamic scope of a lock.
@@ -102,6 +109,16 @@ impl Execution {
     /// The summary of a state.
     pub fn summary(&self, id: StateId) -> Summary {
         self.summaries[id.index()]
+    }
+
+    /// Whether an instruction of a state is in a section of it.
+    pub fn is_in(locks: &Locks, section: Section, instr: InstrId) -> bool {
+        match section {
+            Section::Method => locks.is_before_gaps(None, instr),
+            Section::Region(region) => locks.is_before_gaps(Some(region), instr),
+            Section::Retaken(gap) => locks.is_after_gap(gap as usize, instr),
+            Section::Step(step) => step == instr,
+        }
     }
 
     /// All states.

@@ -173,13 +173,21 @@ impl Adder<'_> {
             });
         }
         let method = self.program.heap().node(state.node).method;
+        let locks = self.program.locks(method);
+        let anew = |region: &RegionId| !state.reentrant.contains(region);
+        let regions = (0..locks.regions().len())
+            .map(RegionId::new)
+            .filter(anew)
+            .map(Section::Region);
+        // A lock that was held before the call is taken again by the caller, as far as anyone can see.
+        let gaps = (locks.gaps().iter().enumerate()).filter(|(_, gap)| match &gap.of {
+            Some(region) => anew(region),
+            None => state.takes_method_lock,
+        });
+        let gaps = gaps.map(|(number, _)| Section::Retaken(number as u32));
+        let steps = state.steps.iter().map(|(instr, _)| Section::Step(*instr));
         let mut all = Sets::EMPTY;
-        for number in 0..self.program.locks(method).regions().len() {
-            let region = RegionId::new(number);
-            if state.reentrant.contains(&region) {
-                continue;
-            }
-            let section = Section::Region(region);
+        for section in regions.chain(gaps).chain(steps) {
             let accesses = self.scope(id, section);
             self.locked.push(Locked {
                 state: id,
@@ -198,7 +206,9 @@ impl Adder<'_> {
         let locks = self.program.locks(method);
         let exposure = match &mut self.exposures {
             Some(exposures) => Some(exposures.of(method)),
-            None if section == Section::Method => return self.summaries[id.index()].view,
+            None if section == Section::Method && locks.gaps().is_empty() => {
+                return self.summaries[id.index()].view;
+            }
             None => None,
         };
         let leaves = |instr: InstrId| {
@@ -208,13 +218,13 @@ impl Adder<'_> {
         };
         let mut entries: Vec<Entry> = Vec::new();
         for (instr, entry) in &state.accesses {
-            if is_in(locks, section, *instr) && (entry.is_write() || leaves(*instr)) {
+            if Execution::is_in(locks, section, *instr) && (entry.is_write() || leaves(*instr)) {
                 entries.push(*entry);
             }
         }
         let mut scope = self.sets.intern(entries);
         for (instr, callee) in &state.calls {
-            if !is_in(locks, section, *instr) {
+            if !Execution::is_in(locks, section, *instr) {
                 continue;
             }
             let summary = self.summaries[callee.index()];
@@ -290,16 +300,14 @@ impl Adder<'_> {
     }
 }
 
-fn is_in(locks: &Locks, section: Section, instr: InstrId) -> bool {
-    match section {
-        Section::Method => true,
-        Section::Region(region) => locks.held_at(instr).contains(&region),
-    }
-}
-
 /// Whether the value of an instruction is stored, returned, or used where the section has ended.
 fn leaves(exposure: &Exposure, locks: &Locks, section: Section, instr: InstrId) -> bool {
     exposure.flow(instr).is_some_and(|flow| {
-        flow.stored || flow.returned || flow.uses.iter().any(|user| !is_in(locks, section, *user))
+        flow.stored
+            || flow.returned
+            || flow
+                .uses
+                .iter()
+                .any(|user| !Execution::is_in(locks, section, *user))
     })
 }

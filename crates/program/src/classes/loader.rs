@@ -1,5 +1,8 @@
 //! Loading classes in rounds: the files of a round are read and parsed in parallel, the tables grow between rounds.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -50,10 +53,17 @@ impl Loader {
     /// Loads every class of the inputs with its supertypes; gives their ids in a fixed order.
     pub fn load_inputs(&mut self) -> Result<Vec<ClassId>, LoadError> {
         let files = self.path.input_files();
+        // Counted while they are read: an archive of a few bytes can hold more than fits into memory.
+        let bytes_read = AtomicU64::new(0);
+        let limit = self.limits.class_total_bytes;
         let parsed: Vec<_> = files
             .par_iter()
             .map(|file| {
+                if bytes_read.load(Ordering::Relaxed) > limit {
+                    return Err(too_many_bytes(file.place(), limit));
+                }
                 let found = self.path.read_input(file)?;
+                bytes_read.fetch_add(found.bytes.len() as u64, Ordering::Relaxed);
                 let parsed =
                     ParsedClass::read(found).map_err(|(path, error)| LoadError::BadClass {
                         path,
@@ -63,6 +73,10 @@ impl Loader {
                 Ok((file.expected_name(), parsed))
             })
             .collect();
+        if bytes_read.load(Ordering::Relaxed) > limit {
+            let place = files.last().map_or_else(PathBuf::new, InputFile::place);
+            return Err(too_many_bytes(place, limit));
+        }
         let named_alone: Vec<bool> = files.iter().map(InputFile::is_named_alone).collect();
         let mut inputs = Vec::new();
         for (result, named_alone) in parsed.into_iter().zip(named_alone) {
@@ -196,11 +210,8 @@ impl Loader {
     fn account(&mut self, parsed: &ParsedClass) -> Result<(), LoadError> {
         self.bytes_read += parsed.bytes.len() as u64;
         if self.bytes_read > self.limits.class_total_bytes {
-            return Err(LoadError::TooLarge {
-                path: parsed.place.clone(),
-                limit: self.limits.class_total_bytes,
-                what: "bytes in all classes",
-            });
+            let limit = self.limits.class_total_bytes;
+            return Err(too_many_bytes(parsed.place.clone(), limit));
         }
         Ok(())
     }
@@ -353,5 +364,13 @@ impl Loader {
         }
         let name = self.classes.class_name(class).to_owned();
         self.assumptions.add(Assumption::CyclicHierarchy, name);
+    }
+}
+
+fn too_many_bytes(path: PathBuf, limit: u64) -> LoadError {
+    LoadError::TooLarge {
+        path,
+        limit,
+        what: "bytes in all classes",
     }
 }

@@ -65,6 +65,9 @@ const DEEPEST_LAMBDA: usize = 8;
 impl Solver<'_> {
     /// A call of a static method.
     pub(super) fn call_static(&mut self, call: &Call, method: MethodId) {
+        if self.reflects(call, method, None, &call.args) {
+            return;
+        }
         let context = self.context(method, None, call);
         let callee = self.node(method, context);
         self.connect(call, callee, &call.args.clone(), None);
@@ -144,7 +147,16 @@ impl Solver<'_> {
     }
 
     /// A call of a method on one receiver.
-    fn call_on(&mut self, call: &Call, method: MethodId, object: ObjectId, args: &[Option<Var>]) {
+    pub(super) fn call_on(
+        &mut self,
+        call: &Call,
+        method: MethodId,
+        object: ObjectId,
+        args: &[Option<Var>],
+    ) {
+        if self.reflects(call, method, Some(object), args) {
+            return;
+        }
         let context = self.context(method, Some(object), call);
         let callee = self.node(method, context);
         if let Some(result) = call.result
@@ -330,7 +342,7 @@ impl Solver<'_> {
     }
 
     /// Records that a call runs a method, and lets values flow.
-    fn connect(
+    pub(super) fn connect(
         &mut self,
         call: &Call,
         callee: NodeId,

@@ -75,16 +75,38 @@ impl Solver<'_> {
         for (class, instance) in &instances {
             let constructors: Vec<MethodId> =
                 self.classes().methods_named(*class, "<init>").collect();
+            // An object cannot be passed to its own constructor, and a wrapper does not wrap itself: that is another instance.
+            let mut passed = instances.clone();
+            if self.takes_own_kind(*class, &constructors) {
+                let other = self.object(*class, ObjectKind::Passed, Context::None);
+                for constructor in &constructors {
+                    self.enter_method(*constructor, Some(other), &[]);
+                }
+                passed.push((*class, other));
+            }
+            let not_itself: Vec<(ClassId, ObjectId)> = (passed.iter())
+                .filter(|(_, other)| other != instance)
+                .copied()
+                .collect();
             for constructor in constructors {
-                self.enter_method(constructor, Some(*instance), &instances);
+                self.enter_method(constructor, Some(*instance), &not_itself);
             }
             if !self.classes().class(*class).nameable {
                 continue;
             }
             for method in self.callable_methods(*class, classes) {
-                self.enter_method(method, Some(*instance), &instances);
+                self.enter_method(method, Some(*instance), &passed);
             }
         }
+    }
+
+    /// Whether a constructor of a class takes what may be another instance of it.
+    fn takes_own_kind(&self, class: ClassId, constructors: &[MethodId]) -> bool {
+        let tables = self.classes();
+        (constructors.iter())
+            .flat_map(|constructor| &tables.method(*constructor).params)
+            .filter_map(|ty| ty.class())
+            .any(|of| of != tables.well_known.object && tables.is_subtype(class, of))
     }
 
     /// Interfaces have no instances; an abstract class has one if no analyzed class extends it.

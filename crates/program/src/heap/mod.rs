@@ -15,6 +15,7 @@ mod entries;
 mod graph;
 mod objects;
 mod opaque;
+mod reflection;
 mod result;
 mod set;
 mod solver;

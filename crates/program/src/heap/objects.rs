@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use crate::ids::{ClassId, FieldId, InstrId, MethodId, ObjectId};
+use crate::ids::{ClassId, FieldId, InstrId, MethodId, ObjectId, Symbol};
 
 /// How many objects a heap context may nest: a map's table in a map in a set needs three.
 const DEEPEST: u8 = 3;
@@ -46,6 +46,13 @@ pub enum ObjectKind {
     Static(FieldId),
     /// The class object of this class.
     ClassObject(ClassId),
+    /// A constructor of a class, or its methods of a name, as reflection gives it.
+    Member {
+        /// The class.
+        class: ClassId,
+        /// The name; `None` for a constructor.
+        name: Option<Symbol>,
+    },
     /// Library mode: the one instance of an analyzed class that all clients share.
     Instance,
     /// Library mode: something of this type that a client passes.

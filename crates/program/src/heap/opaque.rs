@@ -125,13 +125,9 @@ impl Solver<'_> {
         let info = self.classes().method(method);
         let (class, native, missing) = (info.class, info.flags.is_native(), info.missing);
         let subject = self.classes().describe_method(method);
-        let reflective = self.library.scope().is_reflection(
-            self.classes().class_name(class),
-            self.classes().method_name(method),
-        );
         let entered = self.is_entered(class);
-        if reflective {
-            self.loader.assumptions.add(Assumption::Reflection, subject);
+        if self.is_reflective(method) {
+            // Counted where it is called.
         } else if native && entered {
             self.loader
                 .assumptions

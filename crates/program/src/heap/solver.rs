@@ -114,6 +114,9 @@ pub struct Solver<'a> {
     merged: FxHashMap<ClassId, bool>,
     pub movements: FxHashMap<MethodId, Movement>,
     pub selected: FxHashMap<(ClassId, MethodId), Option<MethodId>>,
+    pub reflective: FxHashMap<MethodId, bool>,
+    /// Reflective calls that were counted as assumptions.
+    pub unfollowed: FxHashSet<(NodeId, InstrId)>,
 }
 
 impl<'a> Solver<'a> {
@@ -143,6 +146,8 @@ impl<'a> Solver<'a> {
             merged: FxHashMap::default(),
             movements: FxHashMap::default(),
             selected: FxHashMap::default(),
+            reflective: FxHashMap::default(),
+            unfollowed: FxHashSet::default(),
         }
     }
 
@@ -365,7 +370,8 @@ impl<'a> Solver<'a> {
         if self.classes().class(class).kind == ClassKind::Named {
             self.loader.load([class]);
         }
-        let merged = !matches!(kind, ObjectKind::ClassObject(_)) && self.is_merged(class);
+        let exact = matches!(kind, ObjectKind::ClassObject(_) | ObjectKind::Member { .. });
+        let merged = !exact && self.is_merged(class);
         let (kind, context) = if merged {
             (ObjectKind::Merged, Context::None)
         } else {

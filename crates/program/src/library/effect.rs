@@ -25,8 +25,18 @@ pub struct Effect {
     pub lock: Option<(LockAction, LockMode)>,
     /// Its result is the receiver as a lock in this mode.
     pub view: Option<LockMode>,
-    /// What it does to the receiver's content.
+    /// What it does to the receiver, a lock that gives stamps.
+    pub stamped: Option<Stamped>,
+    /// It gives up a lock and takes it again.
+    pub waits: Option<Waits>,
+    /// Its result is a condition of the receiver, a lock.
+    pub condition: bool,
+    /// What it does to the receiver's content, in one step.
     pub access: Option<Access>,
+    /// What it does to the receiver's content in several steps.
+    pub touches: Option<Access>,
+    /// Whether it changes the content only if that is what the caller expects.
+    pub checked: bool,
     /// What it returns, if not what its signature suggests.
     pub returns: Option<Returns>,
     /// From which array to which elements flow.
@@ -88,7 +98,33 @@ pub enum LockMode {
     Exclusive,
 }
 
-/// How a method touches its receiver's content, in one step.
+/// What a method of a lock does that gives stamps for what it grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stamped {
+    /// Takes it with other readers, if the stamp is not zero.
+    TryRead,
+    /// Takes it alone, or turns what is held into that, if the stamp is not zero.
+    TryWrite,
+    /// Gives it up, however it is held.
+    Release,
+    /// Takes nothing: what is read holds only if it is validated.
+    Optimistic,
+    /// Tells whether nobody wrote since the stamp was given.
+    Validate,
+}
+
+/// Which lock a method gives up and takes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waits {
+    /// The receiver's monitor.
+    Monitor,
+    /// The explicit lock that the receiver is a condition of.
+    Condition,
+}
+
+/// How a method touches its receiver's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the three kinds of access")]
@@ -105,6 +141,15 @@ impl Effect {
             || !self.call.is_empty()
             || self.returns.is_some()
             || self.copies.is_some()
+    }
+
+    /// Whether it has to do with locks.
+    pub fn is_about_locks(&self) -> bool {
+        self.lock.is_some()
+            || self.view.is_some()
+            || self.stamped.is_some()
+            || self.waits.is_some()
+            || self.condition
     }
 
     /// Whether the model holds for a method of this descriptor.
@@ -140,7 +185,14 @@ struct Entry {
     lock: Option<LockAction>,
     mode: Option<LockMode>,
     view: Option<LockMode>,
+    stamped: Option<Stamped>,
+    waits: Option<Waits>,
+    #[serde(default)]
+    condition: bool,
     access: Option<Access>,
+    touches: Option<Access>,
+    #[serde(default)]
+    checked: bool,
     returns: Option<String>,
     copies: Option<[String; 2]>,
 }
@@ -177,7 +229,12 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Effect>, LoadError> {
                     .lock
                     .map(|action| (action, entry.mode.unwrap_or(LockMode::Exclusive))),
                 view: entry.view,
+                stamped: entry.stamped,
+                waits: entry.waits,
+                condition: entry.condition,
                 access: entry.access,
+                touches: entry.touches,
+                checked: entry.checked,
                 returns: entry.returns.as_deref().map(&returns).transpose()?,
                 copies: match &entry.copies {
                     Some([from, to]) => Some((whole(from)?, whole(to)?)),

@@ -5,12 +5,14 @@
 mod effect;
 mod scope;
 
-pub use effect::{Access, Callback, Effect, LockAction, LockMode, Operand, Returns};
+pub use effect::{
+    Access, Callback, Effect, LockAction, LockMode, Operand, Returns, Stamped, Waits,
+};
 pub use scope::Scope;
 
 use rustc_hash::FxHashMap;
 
-use crate::classes::Classes;
+use crate::classes::{Classes, Type};
 use crate::error::LoadError;
 use crate::ids::{ClassId, MethodId};
 use crate::load::Origin;
@@ -65,6 +67,26 @@ impl Library {
         if info.has_code && self.is_entered(classes, info.class) {
             return None;
         }
+        self.find(classes, method)
+    }
+
+    /// What a method means for locks, its own code notwithstanding: whoever implements `Lock` is one.
+    pub fn lock_effect(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+        self.find(classes, method)
+            .filter(|effect| effect.is_about_locks())
+    }
+
+    /// The names of all methods that have to do with locks.
+    pub fn lock_names(&self) -> impl Iterator<Item = &str> {
+        let about_locks = self.effects.values().flatten();
+        about_locks
+            .filter(|effect| effect.is_about_locks())
+            .flat_map(|effect| &effect.names)
+            .map(String::as_str)
+    }
+
+    fn find(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+        let info = classes.method(method);
         let name = classes.method_name(method);
         let descriptor = classes.method_descriptor(method);
         let find = |class: ClassId| {
@@ -92,8 +114,23 @@ impl Library {
     }
 
     /// Whether a class is analyzed once per receiver object: containers, wrappers, threads and tasks.
+    ///
+    /// Outside of the JDK a class is a container if it declares type parameters or is nested in one that does, or if it is a collection, map or iterator;
+    /// it is a wrapper if it has just one field of an interface that it implements itself.
     pub fn is_container(&self, classes: &Classes, class: ClassId) -> bool {
-        self.scope.is_container(classes.class_name(class)) || self.is_task(classes, class)
+        self.scope.is_container(classes.class_name(class))
+            || self.is_task(classes, class)
+            || classes.class(class).origin != Origin::Jdk
+                && (is_generic(classes, class)
+                    || self.is_collection(classes, class)
+                    || wraps(classes, class))
+    }
+
+    fn is_collection(&self, classes: &Classes, class: ClassId) -> bool {
+        classes
+            .supertypes(class)
+            .iter()
+            .any(|above| self.scope.is_collection(classes.class_name(*above)))
     }
 
     /// Whether threads and executors run instances of a class.
@@ -103,4 +140,34 @@ impl Library {
             .iter()
             .any(|above| self.scope.is_task(classes.class_name(*above)))
     }
+}
+
+/// Whether a class, or one it is nested in, declares type parameters.
+fn is_generic(classes: &Classes, class: ClassId) -> bool {
+    let mut name = classes.class_name(class);
+    let mut at = Some(class);
+    loop {
+        if at.is_some_and(|class| classes.class(class).generic) {
+            return true;
+        }
+        match name.rsplit_once('$') {
+            Some((outer, _)) => name = outer,
+            None => return false,
+        }
+        at = classes.find(name);
+    }
+}
+
+/// Whether a class has just one instance field of an interface that it implements itself.
+fn wraps(classes: &Classes, class: ClassId) -> bool {
+    let own = &classes.class(class).fields;
+    let mut wrapped = own.iter().filter(|field| {
+        let field = classes.field(**field);
+        let of = match field.ty {
+            Type::Ref(of) if !field.flags.is_static() => of,
+            _ => return false,
+        };
+        of != class && classes.class(of).flags.is_interface() && classes.is_subtype(class, of)
+    });
+    wrapped.next().is_some() && wrapped.next().is_none()
 }

@@ -12,6 +12,7 @@ pub struct Scope {
     opaque: Vec<String>,
     entered: Vec<String>,
     containers: Vec<String>,
+    collections: Vec<String>,
     merged: Vec<String>,
     reflection: Vec<String>,
     io: Vec<String>,
@@ -40,6 +41,11 @@ impl Scope {
     /// Whether a class is analyzed once per receiver object.
     pub fn is_container(&self, class: &str) -> bool {
         longest(&self.containers, class).is_some()
+    }
+
+    /// Whether this very class is a kind of collection.
+    pub fn is_collection(&self, class: &str) -> bool {
+        self.collections.iter().any(|name| name == class)
     }
 
     /// Whether all instances of a class are one abstract object.

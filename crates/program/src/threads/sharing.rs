@@ -231,7 +231,7 @@ impl Finder<'_> {
         let method = self.heap.node(node).method;
         let info = self.classes.method(method);
         let effect = self.library.effect(self.classes, method);
-        let touches = effect.is_none_or(|effect| effect.access.is_some());
+        let touches = effect.is_none_or(|effect| effect.access.or(effect.touches).is_some());
         if info.flags.is_static() || self.classes.is_constructor(method) || !touches {
             return ObjectSet::default();
         }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use crate::support::{compile, compile_text, fixtures, jar};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use untorn_program::load::JdkChoice;
+use untorn_program::load::{JdkChoice, Limits};
 use untorn_program::{Assumption, LoadError, LoadPlan, Program};
 
 fn library(inputs: Vec<PathBuf>) -> LoadPlan {
@@ -223,4 +223,89 @@ fn classes_without_debug_information_have_bodies_without_lines() {
             .all(|instr| instr.line == 0)
     );
     assert_eq!(program.classes().class(class).source_file, None);
+}
+
+/// Replaces every occurrence of some bytes by others of the same length.
+fn patch(bytes: &mut [u8], from: &str, to: &str) {
+    assert_eq!(from.len(), to.len());
+    for at in 0..bytes.len().saturating_sub(from.len() - 1) {
+        if bytes[at..].starts_with(from.as_bytes()) {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn an_archive_with_two_entries_of_one_name_gives_one_class() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("twice.jar");
+    let (name, bytes) = &classes()[0];
+    let other = name.replacen("fixtures/", "fixtureZ/", 1);
+    jar(&path, &[(name, bytes), (&other, bytes)]);
+    let mut archive = fs::read(&path).unwrap();
+    patch(&mut archive, &other, name);
+    fs::write(&path, archive).unwrap();
+    let program = Program::load(&library(vec![path])).unwrap();
+    assert_eq!(program.inputs().len(), 1);
+}
+
+#[test]
+fn names_that_no_source_could_have_are_names_like_others() {
+    let out = compile_text(
+        "Hidden.java",
+        "public class Hidden { int balance; int balancf;
+            synchronized int getValue() { return balance + balancf; }
+            synchronized void setValue(int to) { balance = to; balancf = to; } }",
+    );
+    let path = out.path().join("Hidden.class");
+    let mut bytes = fs::read(&path).unwrap();
+    for (from, to) in [
+        ("balance", "if else"),
+        ("balancf", "\u{3bb}\u{3bb}\u{3bb}!"),
+        ("getValue", "(a\n\t b) "),
+        ("setValue", "switch\\u"),
+        ("Hidden.java", "../../x.foo"),
+    ] {
+        patch(&mut bytes, from, to);
+    }
+    fs::write(&path, bytes).unwrap();
+    let program = Program::load(&library(vec![out.path().to_owned()])).unwrap();
+    let classes = program.classes();
+    let class = classes.find("Hidden").unwrap();
+    for name in ["(a\n\t b) ", "switch\\u"] {
+        let method = classes.methods_named(class, name).next().unwrap();
+        assert!(program.body(method).is_some(), "{name}");
+    }
+    assert!(
+        (classes.class(class).fields.iter()).any(|field| classes.field_name(*field) == "if else")
+    );
+}
+
+#[test]
+fn archives_of_more_than_can_be_meant_are_bounded() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("many.jar");
+    let names: Vec<String> = (0..50).map(|n| format!("p/A{n}.class")).collect();
+    let entries: Vec<(&str, &[u8])> = names
+        .iter()
+        .map(|name| (name.as_str(), &[0u8; 4096][..]))
+        .collect();
+    jar(&path, &entries);
+    let refused = |limits: Limits| {
+        let plan = LoadPlan {
+            limits,
+            ..library(vec![path.clone()])
+        };
+        Program::load(&plan).unwrap_err()
+    };
+    let entries = refused(Limits {
+        entries: 10,
+        ..Limits::default()
+    });
+    assert!(matches!(entries, LoadError::TooLarge { .. }), "{entries}");
+    let total = refused(Limits {
+        class_total_bytes: 10_000,
+        ..Limits::default()
+    });
+    assert!(matches!(total, LoadError::TooLarge { .. }), "{total}");
 }

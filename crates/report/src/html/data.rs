@@ -90,12 +90,21 @@ pub fn data<'a>(document: &'a Document, excerpts: &Excerpts) -> Data<'a> {
             .collect(),
         proved: (document.proved.iter())
             .map(|region| Proved {
-                name: region.short_name(),
+                name: proved_name(document, region),
                 place: region_place(region),
             })
             .collect(),
         sources,
     }
+}
+
+/// The region, and what its proof rests on.
+fn proved_name(document: &Document, region: &Region) -> String {
+    let mut name = region.short_name();
+    for assumed in document.assumptions_of(region) {
+        name.push_str(&format!(", assuming that {}", assumed.what));
+    }
+    name
 }
 
 fn entry(finding: &Finding) -> Entry<'_> {

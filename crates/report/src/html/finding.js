@@ -115,10 +115,16 @@ function viewConflict(it) {
 }
 
 function methodViews(it) {
-  return parts("Methods that divide and unite fields",
-    [`This method: ${it.view.join(", ")}, in thread ${it.thread}`,
-      ...it.interfering.map((view) => `${regionName(view.method)}: ${view.accesses.join(", ")} under ${short(view.lock)}, in thread ${view.thread} ${view.places.map(placeText).join(", ")}`)],
-    it.interfering.flatMap((view, i) => view.places.map((place) => [`(${i + 2})`, place])));
+  const own = it.sections || [];
+  const row = (view, who) => `${who}${view.accesses.join(", ")} ${view.lock ? `under ${short(view.lock)}` : "without a lock"} ${view.places.map(placeText).join(", ")}, in thread ${view.thread}`;
+  const rows = [
+    ...(own.length ? own.map((view) => row(view, "This method: ")) : [`This method: ${it.view.join(", ")}, in thread ${it.thread}`]),
+    ...it.interfering.map((view) => row(view, `In between, ${regionName(view.method)}: `)),
+  ];
+  const before = Math.max(own.length, 1);
+  return parts("One critical section after the other, and what can come between", rows,
+    [...own.map((view, i) => [view, i + 1]), ...it.interfering.map((view, i) => [view, i + 1 + before])]
+      .flatMap(([view, number]) => view.places.map((place) => [`(${number})`, place])));
 }
 
 function typing(it) {

@@ -1,11 +1,11 @@
 //! The pieces of evidence under a headline, by their sort.
 
 use untorn_findings::{
-    EdgeKind, Evidence, Finding, Interleaving, MethodViews, Place, Reduction, Region, Step, Typing,
-    ViewConflict,
+    EdgeKind, Evidence, Finding, Interleaving, LockView, MethodViews, Place, Reduction, Region,
+    Step, Typing, ViewConflict,
 };
 
-use super::{INDENT, Page, interleaving};
+use super::{INDENT, NUMBER, Page, interleaving};
 use crate::words::{at_place, enumeration, label, place_text, short, torn_steps};
 
 impl Page<'_> {
@@ -165,33 +165,42 @@ impl Page<'_> {
         self.sources(&marked);
     }
 
-    fn method_views(&mut self, it: &MethodViews) {
+    fn method_views<'v>(&mut self, it: &'v MethodViews) {
         self.blank();
-        self.numbered(
-            "(1)",
-            &format!(
-                "this method: {} in thread {}",
-                it.view.join(", "),
-                it.thread
-            ),
-        );
         let mut marked = Vec::new();
-        for (number, view) in (2..).zip(&it.interfering) {
-            let mark = format!("({number})");
-            self.numbered(
-                &mark,
-                &format!(
-                    "{}: {} under {} in thread {}{}",
-                    view.method.short_name(),
-                    view.accesses.join(", "),
-                    short(&view.lock),
-                    view.thread,
-                    at_places(&view.places)
-                ),
-            );
+        let mut number = 1..;
+        let mut threads: Vec<&str> = Vec::new();
+        let mut list = |page: &mut Self, view: &'v LockView, who: &str| {
+            let mark = format!("({})", number.next().unwrap_or_default());
+            let under = match view.lock.as_str() {
+                "" => " without a lock".to_owned(),
+                lock => format!(" under {}", short(lock)),
+            };
+            let (what, at) = (view.accesses.join(", "), at_places(&view.places));
+            page.numbered(&mark, &format!("{who}{what}{under}{at}"));
             marked.extend(view.places.iter().map(|place| (mark.clone(), place)));
+            if !threads.contains(&view.thread.as_str()) {
+                threads.push(&view.thread);
+            }
+        };
+        self.paragraph(INDENT, "The method, one critical section after the other:");
+        for view in &it.sections {
+            list(self, view, "");
+        }
+        if it.sections.is_empty() {
+            self.paragraph(INDENT + NUMBER, &it.view.join(", "));
+        }
+        // What only reads disturbs nobody.
+        let writes =
+            |view: &&LockView| view.accesses.iter().any(|entry| entry.ends_with(": write"));
+        let all = self.options.verbose || !it.interfering.iter().any(|view| writes(&view));
+        self.paragraph(INDENT, "In between, other threads can run:");
+        for view in it.interfering.iter().filter(|view| all || writes(view)) {
+            list(self, view, &format!("{}: ", view.method.short_name()));
         }
         self.sources(&marked);
+        self.blank();
+        self.labelled("Threads", &threads.join("; "));
     }
 
     fn typing(&mut self, it: &Typing) {

@@ -271,6 +271,13 @@ fn methods_of_place() -> Finding {
         places: vec![place("bank.OrderBook", "average", 42)],
         thread: "Main.audit".into(),
     };
+    let own = |accesses: &str, line| LockView {
+        method: region("bank.OrderBook", "place", 12),
+        lock: "this.lock".into(),
+        accesses: vec![accesses.into()],
+        places: vec![place("bank.OrderBook", "place", line)],
+        thread: "Main.tell".into(),
+    };
     Finding::new(
         "consistency",
         Kind::MethodInconsistency,
@@ -283,6 +290,7 @@ fn methods_of_place() -> Finding {
                 library: false,
                 view: vec!["orders: write".into(), "volume: write".into()],
                 thread: "Main.tell".into(),
+                sections: vec![own("orders: write", 15), own("volume: write", 22)],
                 interfering: vec![other],
                 allocated_at: vec![place("bank.Main", "main", 16)],
             }],

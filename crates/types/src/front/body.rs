@@ -15,7 +15,7 @@ use super::Translator;
 use super::content::{Source, related};
 use super::fields::{has_wide_elements, is_unknown};
 use super::fresh::{Leaked, Shape, is_clone};
-use super::models::{Operand, is_value_class};
+use super::models::Operand;
 use super::names::{class_lock, explicit, field_name, is_lock_class, name};
 use super::sites::What;
 use super::versions::{Key, library_touches};
@@ -24,8 +24,8 @@ use crate::input::{Actuals, Arg, Effect, Graph, Node, NodeId, Site, Target};
 use crate::locks::{Expr, Lock, Locks, Root};
 
 /// A graph under construction.
-pub struct Writer<'t, 'a> {
-    translator: &'t mut Translator<'a>,
+pub struct Writer<'t, 'f, 'a> {
+    translator: &'t mut Translator<'f, 'a>,
     key: Key,
     shape: &'t Shape<'a>,
     nodes: Vec<Node>,
@@ -33,18 +33,19 @@ pub struct Writer<'t, 'a> {
     cursor: Option<NodeId>,
     bound: FxHashSet<u32>,
     method_lock: Option<Lock>,
+    method_protector: Option<Arg>,
     /// Synchronized blocks can be told apart.
     structured: bool,
 }
 
-impl<'t, 'a> Writer<'t, 'a> {
-    pub fn write(translator: &'t mut Translator<'a>, key: Key, shape: &'t Shape<'a>) -> Graph {
+impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
+    pub fn write(translator: &'t mut Translator<'f, 'a>, key: Key, shape: &'t Shape<'a>) -> Graph {
         let locks = translator.world.program.locks(key.method);
         let structured = locks.unmatched().is_none();
         let method_lock = match locks.method_lock() {
             Some(MethodLock::Receiver) => Some(Locks::THIS),
             Some(MethodLock::Class(class)) => {
-                Some(class_lock(&translator.world, &mut translator.locks, class))
+                Some(class_lock(translator.world, &mut translator.locks, class))
             }
             None => None,
         };
@@ -57,8 +58,14 @@ impl<'t, 'a> Writer<'t, 'a> {
             cursor: None,
             bound: FxHashSet::default(),
             method_lock,
+            method_protector: None,
             structured,
         };
+        if let (Some(MethodLock::Receiver), Some(this)) =
+            (locks.method_lock(), shape.body.receiver())
+        {
+            writer.method_protector = writer.protector(this, &Leaked::default());
+        }
         writer.find_bound();
         writer.run();
         Graph {
@@ -68,7 +75,7 @@ impl<'t, 'a> Writer<'t, 'a> {
 
     fn name(&mut self, value: ValueId) -> Lock {
         let t = &mut *self.translator;
-        name(&t.world, &t.facts, &mut t.locks, self.shape, value)
+        name(t.world, t.facts, &mut t.locks, self.shape, value)
     }
 
     /// Locals that serve as names.
@@ -148,13 +155,14 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.push(
                 Effect::Acquire {
                     lock: Some(lock),
-                    protector: None,
+                    protector: self.method_protector,
                 },
                 site,
             );
         }
         let entry = self.cursor;
-        for _ in body.block_ids() {
+        for id in body.block_ids() {
+            let site = self.entry_site(id);
             let node = self.node(Effect::Skip, site);
             self.entries.push(node);
         }
@@ -169,13 +177,19 @@ impl<'t, 'a> Writer<'t, 'a> {
         }
     }
 
+    fn entry_site(&mut self, id: BlockId) -> Site {
+        let first = self.shape.body.block_instrs(id).next();
+        let line = first.map_or(0, |(_, instr)| instr.line);
+        self.site(line, What::Entry)
+    }
+
     fn block(&mut self, id: BlockId, mut leaked: Leaked) {
         let body = self.shape.body;
         let block = body.block(id);
         self.cursor = Some(self.entries[id.index()]);
         for phi in &block.phis {
             if self.bound.contains(&phi.result.0) {
-                let site = self.site(0, What::Entry);
+                let site = self.entry_site(id);
                 self.push(Effect::Bind(phi.result.0), site);
             }
         }
@@ -259,10 +273,10 @@ impl<'t, 'a> Writer<'t, 'a> {
             Op::ArrayLoad { array, .. } => self.elements(line, *array, false, false, leaked),
             Op::ArrayStore { array, .. } => self.elements(line, *array, true, false, leaked),
             Op::MonitorEnter { object } => {
-                self.monitor_enter(at, *object);
+                self.monitor_enter(at, *object, leaked);
                 return Taking::Taken;
             }
-            Op::MonitorExit { object } => self.monitor_exit(at, *object),
+            Op::MonitorExit { object } => self.monitor_exit(at, *object, leaked),
             Op::Concat { args } => {
                 let harmless = args.iter().all(|&arg| self.is_value(arg));
                 if !harmless {
@@ -291,7 +305,7 @@ impl<'t, 'a> Writer<'t, 'a> {
                     self.push(
                         Effect::Release {
                             lock: Some(lock),
-                            protector: None,
+                            protector: self.method_protector,
                         },
                         site,
                     );
@@ -306,10 +320,8 @@ impl<'t, 'a> Writer<'t, 'a> {
     }
 
     fn is_value(&self, value: ValueId) -> bool {
-        match self.shape.body.ty(value).class() {
-            Some(class) => is_value_class(self.translator.world.table().class_name(class)),
-            None => true,
-        }
+        let class = self.shape.body.ty(value).class();
+        self.translator.world.is_value(class)
     }
 
     fn is_confined(&self, object: ValueId, leaked: &Leaked) -> bool {
@@ -317,14 +329,39 @@ impl<'t, 'a> Writer<'t, 'a> {
             || self.translator.world.never_escapes(self.key.method, object)
     }
 
-    fn on(&mut self, object: Option<ValueId>) -> Actuals {
-        let object = object.map(|object| self.name(object));
-        Actuals(
-            object
-                .map(|lock| (Root::This, Arg::Lock(lock)))
-                .into_iter()
-                .collect(),
-        )
+    /// Actuals for the owner of a field.
+    fn on(&mut self, object: Option<ValueId>, field: untorn_program::FieldId) -> Actuals {
+        let mut actuals = Vec::new();
+        if let Some(object) = object {
+            actuals.push((Root::This, Arg::Lock(self.name(object))));
+            let t = &*self.translator;
+            if let Some(ghost) = t.ghosts.ghost_of(t.world.table().field(field).class) {
+                let arg = t.ghosts.arg(self.key.method, object);
+                actuals.push((Root::Ghost(ghost), arg));
+            }
+            let owner = self.translator.world.table().field(field).class;
+            let declared = self.translator.declared_actuals(self.shape, object, owner);
+            actuals.extend(declared);
+        }
+        Actuals(actuals)
+    }
+
+    /// The lock that protects the lock of an object, if its class has such.
+    fn protector(&mut self, object: ValueId, leaked: &Leaked) -> Option<Arg> {
+        let class = self.shape.body.ty(object).class()?;
+        let declared = self.translator.declared_protector(self.shape, object);
+        if declared.is_none() {
+            self.translator.ghosts.family_of_class(class)?;
+        }
+        // Nobody contends for the lock of an object that nobody knows.
+        if self.is_confined(object, leaked) {
+            return None;
+        }
+        if declared.is_some() {
+            return declared;
+        }
+        self.translator.ghosts.protects(class);
+        Some(self.translator.ghosts.arg(self.key.method, object))
     }
 
     fn access(
@@ -342,7 +379,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             Some(object) => self.is_confined(object, leaked),
             None => initializes,
         };
-        let actuals = self.on(object);
+        let actuals = self.on(object, field);
         let site = self.site(line, What::Access { field, write });
         let field = self.translator.field(field);
         self.push(
@@ -364,15 +401,16 @@ impl<'t, 'a> Writer<'t, 'a> {
         let t = &*self.translator;
         let mut sources: Vec<Source> = t
             .content
-            .sources(&t.world, self.shape, value)
+            .sources(t.world, self.shape, value)
             .into_iter()
             .collect();
         sources.sort_unstable();
         for source in sources {
             match source {
+                Source::Field(_, field) if !write && self.translator.world.is_frozen(field) => {}
                 Source::Field(object, field) => {
                     let t = &*self.translator;
-                    if t.content.owns(&t.world, field) {
+                    if t.content.owns(t.world, field) {
                         self.owned(line, object, field, write, many, leaked);
                     } else {
                         self.unowned(line, value, Some(field), write, many);
@@ -397,7 +435,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         leaked: &Leaked,
     ) {
         let confined = object.is_some_and(|object| self.is_confined(object, leaked));
-        let actuals = self.on(object);
+        let actuals = self.on(object, field);
         let site = self.site(line, What::Elements { field, write });
         let field = self.translator.content_of(field);
         let effect = Effect::Access {
@@ -421,7 +459,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         write: bool,
         many: bool,
     ) {
-        let world = &self.translator.world;
+        let world = self.translator.world;
         let class = self.shape.body.ty(value).class();
         let array = class.filter(|&c| matches!(world.table().class(c).kind, ClassKind::Array(_)));
         let single = array.is_some_and(|class| !has_wide_elements(world, class)) && !many;
@@ -437,7 +475,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     fn monitor(&mut self, object: ValueId) -> Lock {
         let lock = self.name(object);
         let class = self.shape.body.ty(object).class();
-        if class.is_some_and(|class| is_lock_class(&self.translator.world, class)) {
+        if class.is_some_and(|class| is_lock_class(self.translator.world, class)) {
             self.translator.locks.monitor(lock)
         } else {
             lock
@@ -459,7 +497,8 @@ impl<'t, 'a> Writer<'t, 'a> {
         Some(Section::new(index))
     }
 
-    fn monitor_enter(&mut self, at: InstrId, object: ValueId) {
+    fn monitor_enter(&mut self, at: InstrId, object: ValueId, leaked: &Leaked) {
+        let protector = self.protector(object, leaked);
         let line = self.shape.body.instr(at).line;
         let lock = self.monitor(object);
         self.translator.record_lock(lock, true);
@@ -478,20 +517,21 @@ impl<'t, 'a> Writer<'t, 'a> {
         self.push(
             Effect::Acquire {
                 lock: Some(lock),
-                protector: None,
+                protector,
             },
             site,
         );
     }
 
-    fn monitor_exit(&mut self, at: InstrId, object: ValueId) {
+    fn monitor_exit(&mut self, at: InstrId, object: ValueId, leaked: &Leaked) {
+        let protector = self.protector(object, leaked);
         let line = self.shape.body.instr(at).line;
         let lock = self.monitor(object);
         let site = self.site(line, What::Release(lock));
         self.push(
             Effect::Release {
                 lock: Some(lock),
-                protector: None,
+                protector,
             },
             site,
         );
@@ -533,44 +573,69 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.elements(line, arg, write, true, leaked);
         }
         let mut targets = Vec::new();
-        for &callee in &callees.translated {
-            let world = &self.translator.world;
-            let key = Key::called(world, self.key, self.shape, leaked, callee, args);
-            let receiver = usize::from(!world.table().method(callee).flags.is_static());
-            let mut actuals = Vec::new();
-            for (position, &arg) in args.iter().enumerate() {
-                if !self.shape.body.ty(arg).is_reference() {
-                    continue;
-                }
-                let root = match position.checked_sub(receiver) {
-                    Some(index) => Root::Param(index as u16),
-                    None => Root::This,
-                };
-                actuals.push((root, Arg::Lock(self.name(arg))));
+        // What is only declared is called by its declaration.
+        let (declared, library): (Vec<MethodId>, Vec<MethodId>) = (callees.library.iter().copied())
+            .partition(|&callee| self.translator.is_declared(callee));
+        let unknown = callees.unknown && !self.translator.is_declared(named);
+        let believed = (callees.unknown && !unknown).then_some(named);
+        for callee in (callees.translated.iter().copied())
+            .chain(declared)
+            .chain(believed)
+        {
+            let world = self.translator.world;
+            let key = if world.is_translated(callee) {
+                Key::called(world, self.key, self.shape, leaked, callee, args)
+            } else {
+                Key::bodiless(callee)
+            };
+            if let Some(&receiver) = args.first()
+                && !world.table().method(callee).flags.is_static()
+                && self.translator.excludes(self.shape, receiver, callee)
+            {
+                continue;
             }
+            let mut actuals = self.translator.call_actuals(self.shape, at, callee, args);
+            actuals.0.extend(self.ghost_actuals(callee, args));
             if let Some(method) = self.translator.method(key) {
-                targets.push(Target {
-                    method,
-                    actuals: Actuals(actuals),
-                });
+                targets.push(Target { method, actuals });
             }
         }
         if !targets.is_empty() {
             let site = self.site(line, What::Call(named));
             self.push(Effect::Call(targets), site);
         }
-        for &callee in &callees.library {
+        for callee in library {
             self.library_call(line, callee, args, leaked);
         }
-        if callees.unknown {
+        if unknown {
             let site = self.site(line, What::Unknown(named));
             self.push(Effect::Does(Atomicity::CMPD), site);
         }
         Taking::Nothing
     }
 
+    /// The ghost arguments that a callee gets.
+    fn ghost_actuals(&self, callee: MethodId, args: &[ValueId]) -> Vec<(Root, Arg)> {
+        let t = &*self.translator;
+        if t.ghosts.is_empty() {
+            return Vec::new();
+        }
+        let info = t.world.table().method(callee);
+        let receiver = usize::from(!info.flags.is_static());
+        let own = t.ghosts.ghost_of(info.class).filter(|_| receiver == 1);
+        let params = t.ghosts.params_of(callee, info.params.len());
+        own.map(|ghost| (0, ghost))
+            .into_iter()
+            .chain(params.into_iter().map(|(i, ghost)| (i + receiver, ghost)))
+            .filter_map(|(position, ghost)| {
+                let arg = t.ghosts.arg(self.key.method, *args.get(position)?);
+                Some((Root::Ghost(ghost), arg))
+            })
+            .collect()
+    }
+
     fn library_call(&mut self, line: u16, callee: MethodId, args: &[ValueId], leaked: &Leaked) {
-        let world = &self.translator.world;
+        let world = self.translator.world;
         if is_clone(world, callee) {
             self.shallow_copy(line, args, leaked);
             return;
@@ -587,7 +652,7 @@ impl<'t, 'a> Writer<'t, 'a> {
     }
 
     fn library_effect(&self, callee: MethodId, args: &[ValueId]) -> Atomicity {
-        let world = &self.translator.world;
+        let world = self.translator.world;
         let classes = world.table();
         let receiver = usize::from(!classes.method(callee).flags.is_static());
         if let Some(model) = world.models.find(classes, callee) {
@@ -638,7 +703,7 @@ impl<'t, 'a> Writer<'t, 'a> {
             self.elements(line, receiver, false, true, leaked);
             return;
         }
-        for class in related(&self.translator.world, class) {
+        for class in related(self.translator.world, class) {
             for field in classes.class(class).fields.clone() {
                 if !classes.field(field).flags.is_static() {
                     self.access(line, field, Some(receiver), false, leaked);
@@ -649,7 +714,7 @@ impl<'t, 'a> Writer<'t, 'a> {
 
     fn explicit_lock(&mut self, line: u16, action: LockAction, receiver: ValueId) -> Taking {
         let t = &mut *self.translator;
-        let explicit = explicit(&t.world, &t.facts, &mut t.locks, self.shape, receiver);
+        let explicit = explicit(t.world, t.facts, &mut t.locks, self.shape, receiver);
         t.record_lock(explicit.lock, explicit.excludes);
         let lock = Some(explicit.lock);
         match action {
@@ -693,7 +758,12 @@ enum Taking {
     Tried(Lock, Site),
 }
 
-impl Translator<'_> {
+impl Translator<'_, '_> {
+    /// Whether a method is known by its declaration alone.
+    fn is_declared(&self, method: MethodId) -> bool {
+        !self.world.is_translated(method) && self.method(Key::bodiless(method)).is_some()
+    }
+
     /// Notes what serves as a lock, so that it may be a guard.
     fn record_lock(&mut self, lock: Lock, excludes: bool) {
         let plain = match self.locks.expr(lock) {
@@ -701,14 +771,18 @@ impl Translator<'_> {
             _ => lock,
         };
         match self.locks.expr(plain) {
-            Expr::Field(_, field) if excludes => {
-                self.lock_fields.insert(field);
-            }
             Expr::Field(_, field) => {
-                self.unsure_fields.insert(field);
+                let (owner, name) = self.locks.field_parts(field);
+                let used = (owner.to_owned(), name.to_owned());
+                if excludes {
+                    self.used.fields.insert(used);
+                } else {
+                    self.used.unsure_fields.insert(used);
+                }
             }
             Expr::Root(Root::Class(class)) => {
-                self.lock_classes.insert(class);
+                let class = self.locks.class_text(class).to_owned();
+                self.used.classes.insert(class);
             }
             _ => {}
         }
@@ -716,6 +790,6 @@ impl Translator<'_> {
 
     /// The field as a step of a path.
     pub(super) fn step(&mut self, field: untorn_program::FieldId) -> crate::locks::FieldName {
-        field_name(&self.world, &mut self.locks, field)
+        field_name(self.world, &mut self.locks, field)
     }
 }

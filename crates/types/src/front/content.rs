@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::Type;
-use untorn_program::ir::{Const, Def, Op};
+use untorn_program::ir::{Const, Def, Op, Test};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ValueId};
 
 use super::fresh::{Shape, is_clone, library_keeps};
@@ -80,14 +80,14 @@ impl Content {
     pub fn owns(&self, world: &World<'_>, field: FieldId) -> bool {
         let info = world.table().field(field);
         world.is_translated_class(info.class)
-            && !world.exposed.contains(&info.class)
+            && !world.is_exposed(field)
             && info.ty.class().is_some()
             && !self.shared.contains_key(&field)
     }
 
     /// Where the content of a field was given away.
-    pub fn into_spilled(self) -> Spilled {
-        self.shared
+    pub fn spilled(&self) -> &Spilled {
+        &self.shared
     }
 
     fn share(&mut self, field: FieldId, shape: &Shape<'_>, at: Option<InstrId>) {
@@ -360,10 +360,12 @@ impl Content {
                 continue;
             }
             let put_block = shape.body.instr(id).block;
-            let mut fine = self.sources(world, shape, *value).iter().all(|source| {
-                matches!(source, Source::Field(_, from) if from == field)
-                    || matches!(source, Source::Made(_))
-            });
+            let exact = is_made_by_exact_class(world, shape, id, *value);
+            let mut fine = exact
+                || self.sources(world, shape, *value).iter().all(|source| {
+                    matches!(source, Source::Field(_, from) if from == field)
+                        || matches!(source, Source::Made(_))
+                });
             let mut visited = FxHashSet::default();
             let made = made_behind(shape, *value, &mut visited);
             fine &= !made.is_empty() || self.sources(world, shape, *value).is_empty();
@@ -432,6 +434,68 @@ fn made_behind(
     } else {
         Vec::new()
     }
+}
+
+/// Whether the value is new because, where the instruction stands, the object that gave it is known to be of a class that gives new ones.
+///
+/// `a = c.toArray()` is anybody's array, but not after `c.getClass() == ArrayList.class`.
+fn is_made_by_exact_class(
+    world: &World<'_>,
+    shape: &Shape<'_>,
+    at: InstrId,
+    value: ValueId,
+) -> bool {
+    let body = shape.body;
+    let (Some(Op::Invoke { method, args, .. }), &[pred]) = (
+        body.defining(shape.canon(value)).map(|instr| &instr.op),
+        &body.block(body.instr(at).block).preds[..],
+    ) else {
+        return false;
+    };
+    let Op::If {
+        test,
+        left,
+        right: Some(right),
+    } = body.terminator(pred).op
+    else {
+        return false;
+    };
+    let equal = match test {
+        Test::Eq => 0,
+        Test::Ne => 1,
+        _ => return false,
+    };
+    if body.block(pred).succs.get(equal) != Some(&body.instr(at).block)
+        || body.block(pred).succs[0] == body.block(pred).succs[1]
+    {
+        return false;
+    }
+    let classes = world.table();
+    let receiver = args.first().map(|&arg| shape.canon(arg));
+    let asks_class = |value: ValueId| match body.defining(value).map(|instr| &instr.op) {
+        Some(Op::Invoke { method, args, .. }) => {
+            classes.method_name(*method) == "getClass"
+                && args.len() == 1
+                && receiver == Some(shape.canon(args[0]))
+        }
+        _ => false,
+    };
+    let named = |value: ValueId| match body.defining(value).map(|instr| &instr.op) {
+        Some(Op::Const(Const::Class(class))) => Some(*class),
+        _ => None,
+    };
+    let class = if asks_class(left) {
+        named(right)
+    } else if asks_class(right) {
+        named(left)
+    } else {
+        None
+    };
+    let callee = class.and_then(|class| classes.select(class, *method));
+    callee.is_some_and(|callee| {
+        let model = world.models.find(classes, callee);
+        model.is_some_and(|model| model.fresh)
+    })
 }
 
 /// Whether the copy made at an instruction gets its own value of a field before it can leak or the field is read: within straight-line code.

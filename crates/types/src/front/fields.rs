@@ -35,7 +35,7 @@ impl FieldFacts {
     /// Never written once other threads know the object.
     pub fn is_final(&self, world: &World<'_>, field: FieldId) -> bool {
         let info = world.table().field(field);
-        let hidden = world.exposed.contains(&info.class) && !info.flags.is_final();
+        let hidden = world.is_exposed(field) && !info.flags.is_final();
         if !world.is_translated_class(info.class) {
             return info.flags.is_final() && !info.missing;
         }

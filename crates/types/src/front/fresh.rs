@@ -12,8 +12,14 @@ use untorn_program::{BlockId, InstrId, MethodId, ValueId};
 use super::models::{Operand, is_value_class};
 use super::world::World;
 
-/// Which parameters, the receiver being 0, a translated method may leak.
-pub type Leaks = FxHashSet<(MethodId, usize)>;
+/// What translated methods do to references.
+#[derive(Debug, Default)]
+pub struct Summaries {
+    /// Which parameters, the receiver being 0, a method may leak.
+    leaks: FxHashSet<(MethodId, usize)>,
+    /// Methods whose results are new and known to nobody else.
+    gives_new: FxHashSet<MethodId>,
+}
 
 /// A body with its values as the translator sees them.
 #[derive(Debug)]
@@ -27,13 +33,15 @@ pub struct Shape<'a> {
     /// For each instruction the values it leaks.
     leaked_at: FxHashMap<InstrId, Vec<ValueId>>,
     fresh: FxHashSet<ValueId>,
+    /// For what is loaded from a field in which objects keep themselves, the object: they may be one.
+    owners: FxHashMap<ValueId, ValueId>,
 }
 
 /// Which fresh values have leaked.
 pub type Leaked = FxHashSet<ValueId>;
 
 impl<'a> Shape<'a> {
-    pub fn of(world: &World<'a>, method: MethodId, leaks: &Leaks) -> Option<Shape<'a>> {
+    pub fn of(world: &World<'a>, method: MethodId, summaries: &Summaries) -> Option<Shape<'a>> {
         let body = world.body(method)?;
         let mut shape = Shape {
             method,
@@ -42,9 +50,10 @@ impl<'a> Shape<'a> {
             leaking: FxHashMap::default(),
             leaked_at: FxHashMap::default(),
             fresh: FxHashSet::default(),
+            owners: FxHashMap::default(),
         };
-        shape.name_faces(world);
-        shape.find_leaks(world, leaks);
+        shape.name_faces(world, summaries);
+        shape.find_leaks(world, summaries);
         Some(shape)
     }
 
@@ -52,19 +61,30 @@ impl<'a> Shape<'a> {
         self.canon[value.index()]
     }
 
-    fn name_faces(&mut self, world: &World<'_>) {
+    fn name_faces(&mut self, world: &World<'_>, summaries: &Summaries) {
         for (id, instr) in self.body.all_instrs() {
             let Some(result) = instr.result else { continue };
             match &instr.op {
                 Op::Cast { value, .. } => {
                     self.canon[result.index()] = self.canon[value.index()];
                 }
+                Op::GetField { object, field } if world.self_fields.contains(field) => {
+                    self.owners.insert(result, self.canon[object.index()]);
+                }
                 Op::New { .. } | Op::NewArray { .. } => {
                     self.fresh.insert(result);
                 }
                 Op::Invoke { args, .. } => {
                     let callees = world.callees(self.method, id);
-                    if callees.unknown || !callees.translated.is_empty() {
+                    if callees.unknown {
+                        continue;
+                    }
+                    if !callees.translated.is_empty() {
+                        let new = callees.translated.iter();
+                        let new = new.copied().all(|m| summaries.gives_new.contains(&m));
+                        if new && callees.library.is_empty() {
+                            self.fresh.insert(result);
+                        }
                         continue;
                     }
                     let models: Vec<_> = callees
@@ -89,9 +109,25 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn find_leaks(&mut self, world: &World<'_>, leaks: &Leaks) {
+    /// The value, and the objects that it may be.
+    fn and_owners(&self, value: ValueId) -> Vec<ValueId> {
+        let mut all = vec![self.canon(value)];
+        while let Some(&owner) = all.last().and_then(|last| self.owners.get(last)) {
+            if all.contains(&owner) {
+                break;
+            }
+            all.push(owner);
+        }
+        all
+    }
+
+    fn find_leaks(&mut self, world: &World<'_>, summaries: &Summaries) {
         for (id, instr) in self.body.all_instrs() {
-            let mut values: Vec<ValueId> = match &instr.op {
+            let values: Vec<ValueId> = match &instr.op {
+                // Who is unknown stays so by keeping itself.
+                Op::PutField { object, value, .. } if self.canon(*object) == self.canon(*value) => {
+                    continue;
+                }
                 Op::PutField { value, .. }
                 | Op::PutStatic { value, .. }
                 | Op::ArrayStore { value, .. }
@@ -99,13 +135,14 @@ impl<'a> Shape<'a> {
                 | Op::Throw { value } => vec![*value],
                 Op::Lambda { args, .. } | Op::Dynamic { args, .. } => args.to_vec(),
                 Op::Concat { args } => args.to_vec(),
-                Op::Invoke { args, .. } => self.leaked_by_call(world, leaks, id, args),
+                Op::Invoke { args, .. } => self.leaked_by_call(world, summaries, id, args),
                 _ => continue,
             };
-            values.retain(|value| self.body.ty(*value).is_reference());
-            for value in &mut values {
-                *value = self.canon(*value);
-            }
+            let values: Vec<ValueId> = values
+                .into_iter()
+                .filter(|value| self.body.ty(*value).is_reference())
+                .flat_map(|value| self.and_owners(value))
+                .collect();
             for &value in &values {
                 self.leaking.entry(value).or_default().push(Some(id));
             }
@@ -115,8 +152,10 @@ impl<'a> Shape<'a> {
         }
         for block in &self.body.blocks {
             for phi in &block.phis {
-                for &input in &phi.inputs {
-                    let value = self.canon[input.index()];
+                let inputs = phi.inputs.iter();
+                let values: Vec<ValueId> =
+                    inputs.flat_map(|&input| self.and_owners(input)).collect();
+                for value in values {
                     self.leaking.entry(value).or_default().push(None);
                 }
             }
@@ -126,7 +165,7 @@ impl<'a> Shape<'a> {
     fn leaked_by_call(
         &self,
         world: &World<'_>,
-        leaks: &Leaks,
+        summaries: &Summaries,
         at: InstrId,
         args: &[ValueId],
     ) -> Vec<ValueId> {
@@ -139,7 +178,7 @@ impl<'a> Shape<'a> {
             let kept = callees
                 .translated
                 .iter()
-                .any(|&callee| leaks.contains(&(callee, position)))
+                .any(|&callee| summaries.leaks.contains(&(callee, position)))
                 || callees
                     .library
                     .iter()
@@ -156,6 +195,25 @@ impl<'a> Shape<'a> {
         self.leaking
             .get(&self.canon(value))
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether all results are made here, and nothing but the return gives them away.
+    fn gives_new(&self) -> bool {
+        let mut results = 0;
+        for (_, instr) in self.body.all_instrs() {
+            let Op::Return { value: Some(value) } = instr.op else {
+                continue;
+            };
+            results += 1;
+            let only_returned = self
+                .leaking_uses(value)
+                .iter()
+                .all(|at| at.is_some_and(|at| matches!(self.body.instr(at).op, Op::Return { .. })));
+            if !self.is_made_here(value) || !only_returned {
+                return false;
+            }
+        }
+        results > 0
     }
 
     /// Whether the value is made here, known to nobody else.
@@ -193,7 +251,7 @@ impl<'a> Shape<'a> {
                     thrown.clone()
                 };
                 for phi in &self.body.block(target).phis {
-                    out.extend(phi.inputs.iter().map(|&input| self.canon(input)));
+                    out.extend(phi.inputs.iter().flat_map(|&input| self.and_owners(input)));
                 }
                 let known = &mut states[target.index()];
                 let before = known.as_ref().map(Leaked::len);
@@ -240,10 +298,11 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
     let info = classes.method(callee);
     // Starting a thread hands it to the thread.
     let effect = world.program.library().effect(classes, callee);
-    if effect.is_some_and(|effect| !effect.start.is_empty()) {
+    let receiver = !info.flags.is_static();
+    let arg = Operand::Arg(position.wrapping_sub(usize::from(receiver)));
+    if effect.is_some_and(|effect| !effect.start.is_empty()) && !model.reads.contains(&arg) {
         return true;
     }
-    let receiver = !info.flags.is_static();
     if receiver && position == 0 {
         return false;
     }
@@ -252,29 +311,40 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
     let may_be_given_back = !model.fresh
         && !model.view
         && result.is_some_and(|class| !is_value_class(classes.class_name(class)));
-    let arg = Operand::Arg(position - usize::from(receiver));
-    let accessed = model.reads.contains(&arg) || model.writes.contains(&arg);
+    let accessed = model.reads_all || model.reads.contains(&arg) || model.writes.contains(&arg);
     may_be_given_back || (model.keeps && !accessed)
 }
 
-/// Which parameters the translated methods may leak: a least fixpoint.
-pub fn find_leaks(world: &World<'_>) -> Leaks {
-    let mut leaks = Leaks::default();
+/// Which parameters the translated methods may leak, and which give new objects: two least fixpoints.
+pub fn summarize(world: &World<'_>) -> Summaries {
+    let mut summaries = Summaries::default();
     loop {
-        let before = leaks.len();
+        let before = (summaries.leaks.len(), summaries.gives_new.len());
         for &method in &world.methods {
-            let Some(shape) = Shape::of(world, method, &leaks) else {
+            let Some(shape) = Shape::of(world, method, &summaries) else {
                 continue;
             };
             for (position, &param) in shape.body.params.iter().enumerate() {
                 debug_assert!(matches!(shape.body.value(param).def, Def::Param(_)));
                 if shape.body.ty(param).is_reference() && !shape.leaking_uses(param).is_empty() {
-                    leaks.insert((method, position));
+                    summaries.leaks.insert((method, position));
                 }
             }
         }
-        if leaks.len() == before {
-            return leaks;
+        if summaries.leaks.len() == before.0 {
+            break;
+        }
+    }
+    loop {
+        let before = summaries.gives_new.len();
+        for &method in &world.methods {
+            let shape = Shape::of(world, method, &summaries);
+            if shape.is_some_and(|shape| shape.gives_new()) {
+                summaries.gives_new.insert(method);
+            }
+        }
+        if summaries.gives_new.len() == before {
+            return summaries;
         }
     }
 }

@@ -11,8 +11,10 @@
 
 mod body;
 mod content;
+mod declared;
 mod fields;
 mod fresh;
+mod ghosts;
 pub mod models;
 mod names;
 mod sites;
@@ -24,18 +26,33 @@ use untorn_program::classes::Type;
 use untorn_program::{ClassId, FieldId, MethodId, Program, RegionId as Section};
 
 use crate::algebra::Algebra;
-use crate::input::{self, Field, Guard, Method, RegionId, Scope, ThreadStart, VisibleFields};
-use crate::locks::{ClassName, FieldName, Lock, Locks, Root};
+use crate::annotations::{AnnotationError, Annotations, DeclaredGhosts, GhostNames, bodiless};
+use crate::input::{
+    self, Actuals, Discipline, Field, Flow, Guard, Method, Overrides, RegionId, Scope, Slot,
+    ThreadStart, VisibleFields,
+};
+use crate::locks::{FieldName, Ghost, Lock, Locks, Root};
 use body::Writer;
 use content::Content;
+use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};
-use fresh::{Shape, find_leaks};
+use fresh::{Shape, summarize};
+use ghosts::{Families, Family, Ghosts, Origin};
 use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
 pub use versions::Key;
 use versions::{Touched, find_touched, find_versions};
 use world::World;
+
+/// What a translation takes for granted besides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `equals`, `hashCode`, `compareTo` and `toString` of objects nobody has seen touch nothing that changes.
+    pub pure_values: bool,
+    /// Library code that the program model enters is typed by its bytecode, not known by its model.
+    pub analyze_jdk: bool,
+}
 
 /// A field of the input: a field of the program, or what it owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,69 +87,201 @@ pub struct Translation {
     pub shared_content: FxHashMap<FieldId, (MethodId, u16)>,
     /// The synchronized blocks; a region's number is the index.
     pub blocks: Vec<(Key, Block)>,
+    /// For every field of the input whether all its accesses are known, so that a guard can be checked.
+    pub checkable: Vec<bool>,
+    /// Lock fields of which it is not known that they exclude others.
+    pub unsure: FxHashSet<FieldName>,
+    /// Declared ghost parameters by name.
+    pub ghost_names: GhostNames,
+    ghosts: Ghosts,
 }
 
-pub(crate) struct Translator<'a> {
-    world: World<'a>,
-    facts: FieldFacts,
-    content: Content,
-    touched: Touched,
+pub(crate) struct Translator<'f, 'a> {
+    world: &'f World<'a>,
+    facts: &'f FieldFacts,
+    content: &'f Content,
+    touched: &'f Touched,
+    ghosts: Ghosts,
+    /// Ghosts that are declared; then there are no others.
+    declared: Declared,
     locks: Locks,
     sites: Sites,
     ids: FxHashMap<Key, input::MethodId>,
     fields: Vec<FieldKey>,
     field_ids: FxHashMap<FieldKey, input::FieldId>,
     blocks: Vec<(Key, Block)>,
-    lock_fields: FxHashSet<FieldName>,
-    unsure_fields: FxHashSet<FieldName>,
-    lock_classes: FxHashSet<ClassName>,
+    known: FxHashMap<(ClassId, bool), Vec<Lock>>,
+    used: UsedLocks,
+    nests: &'f FxHashMap<String, Vec<ClassId>>,
 }
 
-/// Translates a program.
-pub fn translate(program: &Program) -> Result<Translation, BadModel> {
-    let models = Models::embedded()?;
-    let world = World::new(program, &models);
-    let leaks = find_leaks(&world);
-    let shapes: FxHashMap<MethodId, Shape<'_>> = world
-        .methods
-        .iter()
-        .filter_map(|&method| Some((method, Shape::of(&world, method, &leaks)?)))
-        .collect();
-    let keys = find_versions(&world, &shapes);
-    let facts = FieldFacts::find(&world, &shapes, &keys);
-    let content = Content::find(&world, &shapes);
-    let touched = find_touched(&world, &shapes, &content);
-    let ids = keys
-        .iter()
-        .enumerate()
-        .map(|(index, &key)| (key, input::MethodId(index as u32)))
-        .collect();
-    let mut translator = Translator {
-        world,
-        facts,
-        content,
-        touched,
-        locks: Locks::default(),
-        sites: Sites::default(),
-        ids,
-        fields: Vec::new(),
-        field_ids: FxHashMap::default(),
-        blocks: Vec::new(),
-        lock_fields: FxHashSet::default(),
-        unsure_fields: FxHashSet::default(),
-        lock_classes: FxHashSet::default(),
-    };
-    let graphs: Vec<Option<input::Graph>> = keys
-        .iter()
-        .map(|&key| {
-            let shape = shapes.get(&key.method)?;
-            Some(Writer::write(&mut translator, key, shape))
+/// What serves as a lock anywhere, by class and name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UsedLocks {
+    fields: FxHashSet<(String, String)>,
+    unsure_fields: FxHashSet<(String, String)>,
+    classes: FxHashSet<String>,
+}
+
+/// A program as far as it is looked at before its bodies are written down.
+#[derive(Debug)]
+pub struct Front<'a> {
+    world: World<'a>,
+    shapes: FxHashMap<MethodId, Shape<'a>>,
+    keys: Vec<Key>,
+    facts: FieldFacts,
+    content: Content,
+    touched: Touched,
+    families: Families,
+    nests: FxHashMap<String, Vec<ClassId>>,
+}
+
+impl<'a> Front<'a> {
+    /// Looks at a program.
+    ///
+    /// Methods without a body whose atomicity is declared become methods of the input too.
+    pub fn new(
+        program: &'a Program,
+        options: Options,
+        annotations: &Annotations,
+    ) -> Result<Front<'a>, BadModel> {
+        let world = World::new(program, Models::embedded()?, options);
+        let summaries = summarize(&world);
+        let shapes: FxHashMap<MethodId, Shape<'a>> = world
+            .methods
+            .iter()
+            .filter_map(|&method| Some((method, Shape::of(&world, method, &summaries)?)))
+            .collect();
+        let mut keys = find_versions(&world, &shapes);
+        let facts = FieldFacts::find(&world, &shapes, &keys);
+        let content = Content::find(&world, &shapes);
+        let touched = find_touched(&world, &shapes, &content);
+        keys.extend(
+            bodiless(program, annotations)
+                .into_iter()
+                .map(Key::bodiless),
+        );
+        let families = Families::find(&world);
+        let mut nests: FxHashMap<String, Vec<ClassId>> = FxHashMap::default();
+        for class in world.table().class_ids() {
+            if world.is_translated_class(class) {
+                let nest = world::nest(world.table().class_name(class)).to_owned();
+                nests.entry(nest).or_default().push(class);
+            }
+        }
+        Ok(Front {
+            world,
+            shapes,
+            keys,
+            facts,
+            content,
+            touched,
+            families,
+            nests,
         })
-        .collect();
-    Ok(translator.finish(&keys, graphs))
+    }
+
+    /// The input without ghosts.
+    pub fn translate(&self) -> Translation {
+        let off = (0..self.families.count).map(Family).collect();
+        self.write(&off, &UsedLocks::default()).0
+    }
+
+    /// The input with the ghosts that are declared.
+    pub fn translate_declared(
+        &self,
+        declared: &DeclaredGhosts<'_>,
+        annotations: &Annotations,
+    ) -> Result<Translation, AnnotationError> {
+        let off = (0..self.families.count).map(Family).collect();
+        let mut translator = self.translator(&off, &UsedLocks::default());
+        let names = |method| annotations.parameter_names(method).to_vec();
+        translator.declare_ghosts(declared, &names)?;
+        translator.ghost_flows(&self.shapes)?;
+        Ok(self.written(translator).0)
+    }
+
+    /// The input with ghosts, if any family of classes can make use of one.
+    ///
+    /// `is_used` types the input and tells which families rest on nothing, until all that are left do.
+    pub fn translate_with_ghosts<R>(
+        &self,
+        mut judge: impl FnMut(&mut Translation) -> Option<(R, Discipline)>,
+    ) -> Option<(Translation, R)> {
+        let mut off: FxHashSet<Family> = FxHashSet::default();
+        let all = (0..self.families.count).map(Family).collect();
+        let (_, used) = self.write(&all, &UsedLocks::default());
+        while off.len() < all.len() {
+            let mut translator = self.translator(&off, &used);
+            let (slots, _) = translator.settle_ghosts();
+            let ghosts = &translator.ghosts;
+            let lost: FxHashSet<Family> = ghosts
+                .lost
+                .union(&ghosts.hopeless(&slots))
+                .copied()
+                .collect();
+            if !lost.is_empty() {
+                off.extend(lost);
+                continue;
+            }
+            let (mut translation, _) = self.write(&off, &used);
+            let (result, discipline) = judge(&mut translation)?;
+            let unused = translation
+                .ghosts
+                .unused(&translation.algebra.locks, &discipline);
+            if unused.is_empty() {
+                return Some((translation, result));
+            }
+            off.extend(unused);
+        }
+        None
+    }
+
+    fn translator(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> Translator<'_, 'a> {
+        let mut locks = Locks::default();
+        let (world, facts) = (&self.world, &self.facts);
+        let ghosts = Ghosts::find(world, facts, &self.shapes, &mut locks, &self.families, off);
+        let ids = self.keys.iter().enumerate();
+        Translator {
+            world,
+            facts,
+            content: &self.content,
+            touched: &self.touched,
+            ghosts,
+            declared: Declared::default(),
+            locks,
+            sites: Sites::default(),
+            ids: ids
+                .map(|(index, &key)| (key, input::MethodId(index as u32)))
+                .collect(),
+            fields: Vec::new(),
+            field_ids: FxHashMap::default(),
+            blocks: Vec::new(),
+            known: FxHashMap::default(),
+            used: used.clone(),
+            nests: &self.nests,
+        }
+    }
+
+    fn write(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> (Translation, UsedLocks) {
+        self.written(self.translator(off, used))
+    }
+
+    fn written(&self, mut translator: Translator<'_, 'a>) -> (Translation, UsedLocks) {
+        let graphs: Vec<Option<input::Graph>> = self
+            .keys
+            .iter()
+            .map(|&key| {
+                let shape = self.shapes.get(&key.method)?;
+                Some(Writer::write(&mut translator, key, shape))
+            })
+            .collect();
+        let used = translator.used.clone();
+        (translator.finish(self, graphs), used)
+    }
 }
 
-impl Translator<'_> {
+impl Translator<'_, '_> {
     fn method(&self, key: Key) -> Option<input::MethodId> {
         self.ids.get(&key).copied()
     }
@@ -177,11 +326,14 @@ impl Translator<'_> {
         RegionId(self.blocks.len() as u32 - 1)
     }
 
-    fn finish(mut self, keys: &[Key], graphs: Vec<Option<input::Graph>>) -> Translation {
+    fn finish(mut self, front: &Front<'_>, graphs: Vec<Option<input::Graph>>) -> Translation {
+        let keys = &front.keys;
         let mut program = input::Program::default();
+        let mut checkable = Vec::new();
         for key in self.fields.clone() {
             let field = self.input_field(key);
             program.fields.push(field);
+            checkable.push(self.is_checkable(key.field));
         }
         for (&key, body) in keys.iter().zip(graphs) {
             let method = self.input_method(key, body);
@@ -190,39 +342,141 @@ impl Translator<'_> {
         let heap = self.world.program.heap();
         for spawn in heap.spawns() {
             let method = heap.node(spawn.root).method;
-            let key = Key::general(&self.world, method);
+            let key = Key::general(self.world, method);
             if let Some(run) = self.method(key) {
                 let site = self.sites.add(method, 0, What::Entry);
                 program.threads.push(ThreadStart { run, site });
             }
         }
-        program.classes.push(input::Class::default());
+        if self.declared.is_empty() {
+            program.classes = self.ghosts.input_classes(&front.families);
+            (program.slots, program.flows) = self.settle_ghosts();
+            program.allocations = self.ghosts.allocations();
+        } else {
+            program.classes = self.declared.classes();
+            program.slots = std::mem::take(&mut self.declared.slots);
+            program.flows = std::mem::take(&mut self.declared.flows);
+            program.allocations = std::mem::take(&mut self.declared.allocations);
+        }
+        let unsure = (self.used.unsure_fields.iter())
+            .map(|(owner, name)| self.locks.field_name(owner, name))
+            .collect();
         Translation {
             input: program,
             algebra: Algebra::new(self.locks),
             sites: self.sites,
-            methods: keys.to_vec(),
+            methods: keys.clone(),
             fields: self.fields,
-            shared_content: self.content.into_spilled(),
+            shared_content: self.content.spilled().clone(),
             blocks: self.blocks,
+            checkable,
+            unsure,
+            ghost_names: self.declared.names,
+            ghosts: self.ghosts,
         }
+    }
+
+    fn settle_ghosts(&mut self) -> (Vec<Slot>, Vec<Flow>) {
+        let known = self
+            .ghosts
+            .origins()
+            .into_iter()
+            .map(|origin| match origin {
+                Origin::Field(field) => {
+                    let info = self.world.table().field(field);
+                    let (class, is_static) = (info.class, info.flags.is_static());
+                    let mut known = self.candidates(class, is_static);
+                    known.extend(self.own_ghost(class, is_static));
+                    known
+                }
+                Origin::Method(method) | Origin::New(method) => self.may_hold(method),
+                Origin::Value | Origin::Nothing => Vec::new(),
+            })
+            .collect();
+        let mut ghosts = std::mem::take(&mut self.ghosts);
+        let settled = ghosts.settle(&mut self.locks, known);
+        self.ghosts = ghosts;
+        settled
+    }
+
+    /// The ghost of an object's class, as its own code names it.
+    fn own_ghost(&mut self, class: ClassId, is_static: bool) -> Option<Lock> {
+        let ghost = self.ghosts.ghost_of(class).filter(|_| !is_static)?;
+        Some(self.locks.root(Root::Ghost(ghost)))
+    }
+
+    /// The locks that a method's scope knows.
+    fn may_hold(&mut self, method: MethodId) -> Vec<Lock> {
+        let info = self.world.table().method(method);
+        let is_static = info.flags.is_static();
+        let mut found = self.candidates(info.class, is_static);
+        found.extend(self.own_ghost(info.class, is_static));
+        for (index, ty) in info.params.iter().enumerate() {
+            if ty.is_reference() {
+                found.push(self.locks.root(Root::Param(index as u16)));
+            }
+        }
+        for (_, ghost) in self.ghosts.params_of(method, info.params.len()) {
+            found.push(self.locks.root(Root::Ghost(ghost)));
+        }
+        for ghost in self.ghosts_in_scope(method) {
+            let ghost = self.locks.root(Root::Ghost(ghost));
+            if !found.contains(&ghost) {
+                found.push(ghost);
+            }
+        }
+        found
+    }
+
+    /// Whether all code that accesses a field is translated, in the open.
+    fn is_checkable(&self, field: FieldId) -> bool {
+        let class = self.world.table().field(field).class;
+        self.world.is_translated_class(class) && !self.world.is_exposed(field)
+    }
+
+    /// Methods without a body that the method implements, if they are in the input.
+    fn overridden(&mut self, key: Key, has_body: bool) -> Vec<Overrides> {
+        let classes = self.world.table();
+        if !has_body || key != Key::general(self.world, key.method) {
+            return Vec::new();
+        }
+        let (name, descriptor) = (
+            classes.method_name(key.method),
+            classes.method_descriptor(key.method),
+        );
+        let class = classes.method(key.method).class;
+        let mut found = Vec::new();
+        for &above in classes.supertypes(class) {
+            let method = classes.declared_method(above, name, descriptor);
+            let method = method.filter(|&method| method != key.method);
+            let Some(method) = method.and_then(|method| self.method(Key::bodiless(method))) else {
+                continue;
+            };
+            let args = self.supertype_args(class, above);
+            let ghosts = self.declared.of_class(above).iter();
+            let ghosts = ghosts.map(|(_, ghost)| Root::Ghost(*ghost)).zip(args);
+            found.push(Overrides {
+                method,
+                ghosts: Actuals(ghosts.collect()),
+            });
+        }
+        found
     }
 
     fn input_field(&mut self, key: FieldKey) -> Field {
         let classes = self.world.table();
         let info = classes.field(key.field);
         let volatile = info.flags.is_volatile();
-        let translated = self.world.is_translated_class(info.class);
-        let open = !translated || self.world.exposed.contains(&info.class);
+        let open = !self.is_checkable(key.field);
         let (wide, fixed) = if key.content {
             let wide = info
                 .ty
                 .class()
-                .is_some_and(|class| has_wide_elements(&self.world, class));
+                .is_some_and(|class| has_wide_elements(self.world, class));
             (wide, None)
         } else {
             let wide = matches!(info.ty, Type::Long | Type::Double) && !volatile;
-            let fixed = if self.facts.is_final(&self.world, key.field) {
+            let fixed = if self.facts.is_final(self.world, key.field) {
                 Some(Guard::Final)
             } else if open || volatile {
                 Some(Guard::NoGuard)
@@ -231,13 +485,17 @@ impl Translator<'_> {
             };
             (wide, fixed)
         };
-        let candidates = if fixed.is_some() {
-            Vec::new()
-        } else {
-            self.candidates(info.class, info.flags.is_static())
-        };
+        let mut candidates = Vec::new();
+        if fixed.is_none() {
+            candidates = self.candidates(info.class, info.flags.is_static());
+            candidates.extend(self.own_ghost(info.class, info.flags.is_static()));
+        }
         Field {
-            owner: input::ClassId(0),
+            owner: if self.declared.is_empty() {
+                Ghosts::input_class(self.ghosts.family_of_class(info.class))
+            } else {
+                self.declared.class_id(info.class)
+            },
             wide,
             fixed,
             candidates,
@@ -246,49 +504,48 @@ impl Translator<'_> {
 
     /// The locks that a class may guard its fields with, in its own terms: itself, its final fields, its class objects and their final fields, as far as anything locks them.
     fn candidates(&mut self, class: ClassId, is_static: bool) -> Vec<Lock> {
+        if let Some(known) = self.known.get(&(class, is_static)) {
+            return known.clone();
+        }
         let mut found = if is_static {
             Vec::new()
         } else {
-            vec![Locks::THIS]
+            let mut own = self.ghost_locks(class);
+            own.push(Locks::THIS);
+            own
         };
         let classes = self.world.table();
         let mut owners: Vec<ClassId> = classes.superclasses(class).collect();
-        let own = classes
-            .class_name(class)
-            .split('$')
-            .next()
-            .unwrap_or_default();
-        owners.extend(classes.class_ids().filter(|&other| {
-            other != class
-                && self.world.is_translated_class(other)
-                && classes.class_name(other).split('$').next() == Some(own)
-        }));
+        let mates = self.nests.get(world::nest(classes.class_name(class)));
+        owners.extend(mates.into_iter().flatten().filter(|&&other| other != class));
         for owner in owners {
             if !self.world.is_translated_class(owner) {
                 continue;
             }
+            let owner_name = names::dotted(classes.class_name(owner));
             for &field in &classes.class(owner).fields {
                 let info = classes.field(field);
-                let step = self.step(field);
+                let used = (owner_name.clone(), classes.field_name(field).to_owned());
                 let locked =
-                    self.lock_fields.contains(&step) && !self.unsure_fields.contains(&step);
-                if !locked || !self.facts.is_final(&self.world, field) {
+                    self.used.fields.contains(&used) && !self.used.unsure_fields.contains(&used);
+                if !locked || !self.facts.is_final(self.world, field) {
                     continue;
                 }
                 let base = if info.flags.is_static() {
-                    class_lock(&self.world, &mut self.locks, owner)
+                    class_lock(self.world, &mut self.locks, owner)
                 } else if is_static || !classes.is_subtype(class, owner) {
                     continue;
                 } else {
                     Locks::THIS
                 };
+                let step = self.step(field);
                 found.extend(self.locks.field(base, step));
             }
-            let name = self.locks.class(&names::dotted(classes.class_name(owner)));
-            if self.lock_classes.contains(&name) {
-                found.push(self.locks.root(Root::Class(name)));
+            if self.used.classes.contains(&owner_name) {
+                found.push(class_lock(self.world, &mut self.locks, owner));
             }
         }
+        self.known.insert((class, is_static), found.clone());
         found
     }
 
@@ -296,26 +553,25 @@ impl Translator<'_> {
         let classes = self.world.table();
         let info = classes.method(key.method);
         let has_this = !info.flags.is_static();
-        let open = self.world.is_open(key.method) && key == Key::general(&self.world, key.method);
+        let open = self.world.is_open(key.method) && key == Key::general(self.world, key.method);
         let mut may_hold = Vec::new();
         if !open {
-            may_hold = self.candidates(info.class, info.flags.is_static());
-            for (index, ty) in info.params.iter().enumerate() {
-                if ty.is_reference() {
-                    may_hold.push(self.locks.root(Root::Param(index as u16)));
-                }
-            }
+            may_hold = self.may_hold(key.method);
         }
+        let own = self.ghosts.ghost_of(info.class).filter(|_| has_this);
+        let params = self.ghosts.params_of(key.method, info.params.len());
+        let ghosts = own.into_iter().chain(params.into_iter().map(|(_, g)| g));
+        let ghosts: Vec<Ghost> = ghosts.chain(self.ghosts_in_scope(key.method)).collect();
         Method {
             scope: Scope {
                 this: has_this,
                 params: info.params.len() as u16,
-                ghosts: Vec::new(),
+                ghosts,
                 fields: VisibleFields::Any,
             },
+            overrides: self.overridden(key, body.is_some()),
             body,
             declared: None,
-            overrides: Vec::new(),
             open,
             may_hold,
             holds: Vec::new(),

@@ -2,24 +2,31 @@
 //!
 //! A method without a model is compound and keeps its arguments, which is the worst that disciplined code can do.
 
-use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use untorn_program::MethodId;
 use untorn_program::classes::Classes;
 
 use crate::basic::Basic;
 
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 5] = [
     ("values.toml", include_str!("../../models/values.toml")),
     ("arrays.toml", include_str!("../../models/arrays.toml")),
     (
         "collections.toml",
         include_str!("../../models/collections.toml"),
     ),
+    (
+        "concurrent.toml",
+        include_str!("../../models/concurrent.toml"),
+    ),
+    ("text.toml", include_str!("../../models/text.toml")),
 ];
 
 /// A model file that does not say what it should.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("the model file {file}: {reason}")]
 pub struct BadModel {
     /// The file.
@@ -45,6 +52,8 @@ pub struct Model {
     pub is: Basic,
     /// Whose elements or content it reads, and nothing else of them.
     pub reads: Vec<Operand>,
+    /// It reads what it is given, unless it says that it writes it.
+    pub reads_all: bool,
     /// Whose elements or content it writes.
     pub writes: Vec<Operand>,
     /// Its result is new and nobody else knows it.
@@ -60,7 +69,18 @@ pub struct Model {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
     method: Vec<Entry>,
+    #[serde(default)]
+    field: Vec<FieldEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FieldEntry {
+    class: String,
+    name: String,
+    frozen: bool,
 }
 
 #[derive(Deserialize)]
@@ -88,20 +108,33 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct Models {
     methods: FxHashMap<String, Vec<Model>>,
+    frozen: FxHashSet<(String, String)>,
 }
 
 impl Models {
     /// The models that come with the crate.
-    pub fn embedded() -> Result<Models, BadModel> {
+    pub fn embedded() -> Result<&'static Models, BadModel> {
+        static EMBEDDED: OnceLock<Result<Models, BadModel>> = OnceLock::new();
+        EMBEDDED
+            .get_or_init(Models::read)
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn read() -> Result<Models, BadModel> {
         let mut models = Models::default();
         for (file, text) in FILES {
             let bad = |reason: String| BadModel { file, reason };
             let parsed: File = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
+            for field in parsed.field.into_iter().filter(|field| field.frozen) {
+                models.frozen.insert((field.class, field.name));
+            }
             for entry in parsed.method {
                 let is = Basic::from_name(&entry.is)
                     .ok_or_else(|| bad(format!("{} is no atomicity", entry.is)))?;
                 let operands = |list: &[String]| {
                     list.iter()
+                        .filter(|text| *text != ALL)
                         .map(|text| {
                             operand(text).ok_or_else(|| bad(format!("{text} is no operand")))
                         })
@@ -111,6 +144,7 @@ impl Models {
                     descriptor: entry.descriptor.clone(),
                     is,
                     reads: operands(&entry.reads)?,
+                    reads_all: entry.reads.iter().any(|text| text == ALL),
                     writes: operands(&entry.writes)?,
                     fresh: entry.fresh,
                     view: entry.view,
@@ -124,6 +158,11 @@ impl Models {
             }
         }
         Ok(models)
+    }
+
+    /// Whether the elements of what a field holds never change once it holds it.
+    pub fn is_frozen(&self, class: &str, name: &str) -> bool {
+        !self.frozen.is_empty() && self.frozen.contains(&(class.to_owned(), name.to_owned()))
     }
 
     /// The model of a library method: that of its class or of the nearest supertype that has one.
@@ -151,6 +190,9 @@ impl Models {
         above.or_else(|| classes.supertypes(class).iter().find_map(|c| at(*c)))
     }
 }
+
+/// In `reads`: every argument.
+const ALL: &str = "all";
 
 fn operand(text: &str) -> Option<Operand> {
     Some(match text {

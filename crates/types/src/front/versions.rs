@@ -28,6 +28,14 @@ impl Key {
         }
     }
 
+    /// The only version of a method that is known by its declaration.
+    pub fn bodiless(method: MethodId) -> Key {
+        Key {
+            method,
+            fresh: false,
+        }
+    }
+
     /// The version of a callee that a call runs.
     pub fn called(
         world: &World<'_>,
@@ -190,7 +198,8 @@ pub fn library_touches(
             )
         });
         let (reads, writes) = (
-            model.reads.contains(&operand),
+            model.reads.contains(&operand)
+                || (array && model.reads_all && !model.writes.contains(&operand)),
             model.writes.contains(&operand),
         );
         if reads || writes || (array && !model.keeps) {

@@ -5,10 +5,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::Classes;
-use untorn_program::heap::{ObjectKind, ObjectSet};
-use untorn_program::ir::{Body, InvokeKind, Op};
-use untorn_program::{ClassId, InstrId, MethodId, ObjectId, Program, ValueId};
+use untorn_program::heap::{Object, ObjectKind, ObjectSet, RootKind};
+use untorn_program::ir::{Body, Const, InvokeKind, Op};
+use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
+use super::Options;
 use super::models::{Models, is_value_class};
 
 /// What a call may run.
@@ -34,8 +35,12 @@ pub struct World<'a> {
     input_classes: Vec<ClassId>,
     /// Objects that other threads may get to know.
     escaped: ObjectSet,
-    /// Classes whose fields are accessed behind the back of the bytecode.
-    pub exposed: FxHashSet<ClassId>,
+    options: Options,
+    /// Classes and fields that are accessed behind the back of the bytecode.
+    exposed: FxHashSet<ClassId>,
+    exposed_fields: FxHashSet<FieldId>,
+    /// Fields in which some object keeps itself.
+    pub self_fields: FxHashSet<FieldId>,
     callees: FxHashMap<(MethodId, InstrId), Callees>,
     lambdas: FxHashSet<MethodId>,
     overriding: FxHashSet<MethodId>,
@@ -55,12 +60,24 @@ fn is_back_door(name: &str) -> bool {
     )
 }
 
-fn nest(name: &str) -> &str {
+/// What every object answers about itself as a value.
+fn is_value_method(name: &str, descriptor: &str) -> bool {
+    matches!(
+        (name, descriptor),
+        ("hashCode", "()I")
+            | ("equals", "(Ljava/lang/Object;)Z")
+            | ("toString", "()Ljava/lang/String;")
+            | ("compareTo", "(Ljava/lang/Object;)I")
+    )
+}
+
+/// The outermost class of a class.
+pub fn nest(name: &str) -> &str {
     name.split('$').next().unwrap_or(name)
 }
 
 impl<'a> World<'a> {
-    pub fn new(program: &'a Program, models: &'a Models) -> World<'a> {
+    pub fn new(program: &'a Program, models: &'a Models, options: Options) -> World<'a> {
         let classes = program.classes();
         let heap = program.heap();
         let mut near: FxHashSet<ClassId> = FxHashSet::default();
@@ -71,7 +88,8 @@ impl<'a> World<'a> {
         }
         near.remove(&classes.well_known.object);
         let in_scope = |class: ClassId| {
-            program.is_input(class)
+            options.analyze_jdk
+                || program.is_input(class)
                 || near.contains(&class)
                 || nests.contains(nest(classes.class_name(class)))
         };
@@ -93,7 +111,10 @@ impl<'a> World<'a> {
             translated,
             input_classes: program.inputs().to_vec(),
             escaped: ObjectSet::default(),
+            options,
             exposed: FxHashSet::default(),
+            exposed_fields: FxHashSet::default(),
+            self_fields: FxHashSet::default(),
             callees: FxHashMap::default(),
             lambdas: FxHashSet::default(),
             overriding: FxHashSet::default(),
@@ -118,6 +139,25 @@ impl<'a> World<'a> {
         self.translated.contains(&method)
     }
 
+    /// Whether a field is accessed behind the back of the bytecode.
+    pub fn is_exposed(&self, field: FieldId) -> bool {
+        self.exposed_fields.contains(&field)
+            || self.exposed.contains(&self.table().field(field).class)
+    }
+
+    /// Whether the elements of what the field holds never change once it holds it.
+    pub fn is_frozen(&self, field: FieldId) -> bool {
+        let classes = self.table();
+        let class = classes.class_name(classes.field(field).class);
+        self.models.is_frozen(class, classes.field_name(field))
+    }
+
+    /// Whether the value methods of an object are harmless.
+    pub fn is_value(&self, class: Option<ClassId>) -> bool {
+        self.options.pure_values
+            || class.is_none_or(|class| is_value_class(self.table().class_name(class)))
+    }
+
     /// Whether all code that accesses fields of the class is translated.
     pub fn is_translated_class(&self, class: ClassId) -> bool {
         self.classes.contains(&class)
@@ -138,12 +178,21 @@ impl<'a> World<'a> {
         let classes = self.table();
         let exported = !self.program.is_application()
             && self.program.is_input(classes.method(method).class)
-            && classes.is_exported(method);
+            && classes.is_exported(method)
+            && !self.is_sealed(method);
         exported
             || classes.is_class_initializer(method)
             || self.lambdas.contains(&method)
             || self.overriding.contains(&method)
             || self.roots.contains(&method)
+    }
+
+    /// Whether only the JDK can call the method: nobody else has classes in its packages, and clients do not extend.
+    fn is_sealed(&self, method: MethodId) -> bool {
+        let info = self.table().method(method);
+        let class = self.table().class_name(info.class);
+        let jdk = ["java/", "jdk/", "sun/"];
+        !info.flags.is_public() && jdk.iter().any(|package| class.starts_with(package))
     }
 
     fn find_callees(&mut self) {
@@ -189,11 +238,14 @@ impl<'a> World<'a> {
                         .map(|callee| heap.node(callee).method),
                 );
             }
-            let strangers = self.strangers(caller, named, args);
-            if !strangers.is_empty() {
+            if let Some(strangers) = self.strangers(caller, named, args) {
                 // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
                 targets.retain(|target| !strangers.contains(target));
-                found.unknown = true;
+                if self.models.find(classes, named).is_some() {
+                    found.library.push(named);
+                } else {
+                    found.unknown = true;
+                }
             }
             if declared_here && !self.program.is_application() {
                 // The heap of a library knows one instance per class; any other may be behind the reference.
@@ -235,33 +287,42 @@ impl<'a> World<'a> {
             }
         }
         found.unknown |= found.translated.is_empty() && found.library.is_empty();
+        let harmless = self.options.pure_values
+            && is_value_method(classes.method_name(named), classes.method_descriptor(named));
+        if harmless && !exact {
+            found.library.clear();
+            found.unknown = false;
+        }
         found
     }
 
-    /// Methods that would run only for objects of unknown subclasses of abstract classes.
+    /// If the receiver may be of a class nobody has seen: the methods that would run only for such objects.
     fn strangers(
         &self,
         caller: MethodId,
         named: MethodId,
         args: &[ValueId],
-    ) -> FxHashSet<MethodId> {
+    ) -> Option<FxHashSet<MethodId>> {
         let (classes, heap) = (self.table(), self.program.heap());
         let (mut own, mut strange) = (FxHashSet::default(), FxHashSet::default());
-        let Some(&receiver) = args.first() else {
-            return strange;
-        };
+        let &receiver = args.first()?;
+        let mut seen = true;
         for &node in heap.nodes_of(caller) {
-            for object in heap.points_to(node, receiver).iter() {
+            let objects = heap.points_to(node, receiver);
+            seen &= !objects.is_empty();
+            for object in objects.iter() {
                 let object = heap.object(object);
-                let flags = classes.class(object.class).flags;
-                let vague = matches!(object.kind, ObjectKind::Passed | ObjectKind::Returned(_));
                 let selected = classes.select(object.class, named);
-                if vague && (flags.is_abstract() || flags.is_interface()) {
+                if self.may_be_of_another_class(object) {
+                    seen = false;
                     strange.extend(selected);
                 } else {
                     own.extend(selected);
                 }
             }
+        }
+        if seen {
+            return None;
         }
         if !self.program.is_application() {
             for &class in &self.input_classes {
@@ -272,7 +333,19 @@ impl<'a> World<'a> {
             }
         }
         strange.retain(|method| !own.contains(method));
-        strange
+        Some(strange)
+    }
+
+    /// Whether an object may be of a class below the one that is known of it, which nobody has seen.
+    fn may_be_of_another_class(&self, object: &Object) -> bool {
+        let class = self.table().class(object.class);
+        let open = class.flags.is_abstract() || class.flags.is_interface();
+        match object.kind {
+            // Clients do not extend classes, but they implement interfaces and complete what is abstract.
+            ObjectKind::Passed => open,
+            ObjectKind::Returned(_) | ObjectKind::Static(_) => open || !class.flags.is_final(),
+            _ => false,
+        }
     }
 
     /// Whether a value may be an object of a class that is not translated and may be anything.
@@ -300,7 +373,8 @@ impl<'a> World<'a> {
     fn find_entries(&mut self) {
         let (classes, heap) = (self.table(), self.program.heap());
         let mut lambdas = FxHashSet::default();
-        let mut exposed = FxHashSet::default();
+        let mut self_fields = FxHashSet::default();
+        let mut back_doors = Vec::new();
         for &method in &self.methods {
             let Some(body) = self.body(method) else {
                 continue;
@@ -310,20 +384,33 @@ impl<'a> World<'a> {
                     Op::Lambda { lambda, .. } => {
                         lambdas.insert(lambda.handle.method);
                     }
-                    Op::Invoke { method: named, .. }
-                        if is_back_door(classes.method_name(*named)) =>
-                    {
-                        let own = nest(classes.class_name(classes.method(method).class));
-                        exposed.extend(
-                            self.classes
-                                .iter()
-                                .copied()
-                                .filter(|&class| nest(classes.class_name(class)) == own),
-                        );
+                    Op::PutField {
+                        object,
+                        field,
+                        value,
+                    } if without_casts(body, *object) == without_casts(body, *value) => {
+                        self_fields.insert(*field);
+                    }
+                    Op::Invoke {
+                        method: named,
+                        args,
+                        ..
+                    } if is_back_door(classes.method_name(*named)) => {
+                        back_doors.push((method, self.named_field(body, args)));
                     }
                     _ => {}
                 }
             }
+        }
+        for (method, field) in back_doors {
+            if let Some(field) = field {
+                self.exposed_fields.insert(field);
+                continue;
+            }
+            let own = nest(classes.class_name(classes.method(method).class));
+            let near = self.classes.iter().copied();
+            self.exposed
+                .extend(near.filter(|&class| nest(classes.class_name(class)) == own));
         }
         let mut overriding = FxHashSet::default();
         for &method in &self.methods {
@@ -348,7 +435,12 @@ impl<'a> World<'a> {
         self.roots = heap
             .roots()
             .iter()
-            .map(|root| heap.node(root.node).method)
+            .map(|root| (root.kind, heap.node(root.node).method))
+            .filter(|&(kind, method)| {
+                let client = matches!(kind, RootKind::Client | RootKind::Constructor);
+                !(client && self.is_sealed(method))
+            })
+            .map(|(_, method)| method)
             .chain(
                 heap.spawns()
                     .iter()
@@ -356,8 +448,28 @@ impl<'a> World<'a> {
             )
             .collect();
         self.lambdas = lambdas;
-        self.exposed = exposed;
+        self.self_fields = self_fields;
         self.overriding = overriding;
+    }
+
+    /// The field that constant arguments name by its class and name.
+    fn named_field(&self, body: &Body, args: &[ValueId]) -> Option<FieldId> {
+        let constants: Vec<&Const> = args
+            .iter()
+            .filter_map(|&arg| match &body.defining(arg)?.op {
+                Op::Const(constant) => Some(constant),
+                _ => None,
+            })
+            .collect();
+        let class = constants.iter().find_map(|constant| match constant {
+            Const::Class(class) => Some(*class),
+            _ => None,
+        })?;
+        let name = constants.iter().find_map(|constant| match constant {
+            Const::String(name) => Some(name),
+            _ => None,
+        })?;
+        self.table().declared_field(class, name)
     }
 
     /// Everything that leads to other threads: what the program model says, what clients get, and what unknown code is given.
@@ -424,4 +536,11 @@ impl<'a> World<'a> {
                 !objects.is_empty() && !objects.intersects(&self.escaped)
             })
     }
+}
+
+fn without_casts(body: &Body, mut value: ValueId) -> ValueId {
+    while let Some(Op::Cast { value: inner, .. }) = body.defining(value).map(|instr| &instr.op) {
+        value = *inner;
+    }
+    value
 }

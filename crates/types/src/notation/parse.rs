@@ -16,10 +16,20 @@ pub trait NameScope {
     /// A parameter or ghost of that name.
     fn variable(&self, name: &str) -> Option<Root>;
     /// The final field of that name of the object that `base` denotes.
-    /// The base [`Locks::THIS`] is also asked for a name that stands alone, a class object for a static field.
+    /// The base is a class object for a static field.
     fn field(&self, locks: &mut Locks, base: Lock, name: &str) -> Option<FieldName>;
     /// The class of that name, qualified or not.
     fn class(&self, locks: &mut Locks, name: &str) -> Option<Root>;
+    /// The final field that a name alone means; of `this`, unless the scope knows others.
+    fn bare(&self, locks: &mut Locks, name: &str) -> Option<Lock> {
+        let field = self.field(locks, Locks::THIS, name)?;
+        locks.field(Locks::THIS, field)
+    }
+    /// `Outer.this`: the object of that class around `this`.
+    fn enclosing(&self, locks: &mut Locks, class: Lock) -> Option<Lock> {
+        let _ = (locks, class);
+        None
+    }
 }
 
 /// A malformed annotation: what is wrong and at which byte of its text.
@@ -206,11 +216,8 @@ impl<'a> Parser<'a> {
             _ => {
                 if let Some(root) = self.scope.variable(first) {
                     self.algebra.locks.root(root)
-                } else if let Some(field) =
-                    self.scope
-                        .field(&mut self.algebra.locks, Locks::THIS, first)
-                {
-                    self.step(Locks::THIS, field)?
+                } else if let Some(lock) = self.scope.bare(&mut self.algebra.locks, first) {
+                    lock
                 } else {
                     self.class(start)?
                 }
@@ -226,6 +233,10 @@ impl<'a> Parser<'a> {
                     "monitor" => self.algebra.locks.monitor(lock),
                     _ => lock,
                 };
+            } else if name == "this"
+                && let Some(outer) = self.scope.enclosing(&mut self.algebra.locks, lock)
+            {
+                lock = outer;
             } else if let Some(field) = self.scope.field(&mut self.algebra.locks, lock, name) {
                 lock = self.step(lock, field)?;
             } else {

@@ -177,7 +177,11 @@ impl Meaning<'_> {
     /// A node's atomicity in terms of the locks held at the method's entry.
     pub fn effect(&self, algebra: &mut Algebra, effect: &Effect, before: &Holding) -> Atomicity {
         let here = match effect {
-            Effect::Skip | Effect::Bind(_) | Effect::Begin { .. } | Effect::End => Atomicity::CONST,
+            Effect::Skip
+            | Effect::Bind(_)
+            | Effect::Assume { .. }
+            | Effect::Begin { .. }
+            | Effect::End => Atomicity::CONST,
             Effect::Does(a) => *a,
             Effect::Access { confined: true, .. } => Atomicity::MOVER,
             Effect::Access {

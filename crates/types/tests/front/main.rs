@@ -165,3 +165,70 @@ fn vector_counts_modifications_outside_its_lock() {
     typed.prove("addAll(Ljava/util/Collection;)Z", false);
     typed.prove("removeAll", false);
 }
+
+#[test]
+fn what_is_inside_has_the_lock_of_its_owner() {
+    let fixture = Fixture::application("Owned.java", "owned.Owned");
+    let mut typed = fixture.types("owned/ListElem");
+    typed.guard("num", false, "guarded_by owner");
+    typed.expect("get", "owner ? mover : error", true);
+    let mut typed = fixture.types("owned/List");
+    typed.guard("elems", false, "guarded_by this");
+    typed.expect("add", "this ? mover : atomic", true);
+    typed.expect("get", "this ? mover : atomic", true);
+    typed.expect("raise", "this ? mover : atomic", true);
+    typed.expect("addPair", "this ? mover : cmpd", false);
+    let mut typed = fixture.types("owned/Cell");
+    typed.guard("value", false, "no_guard");
+    typed.prove("bump", false);
+    let mut typed = fixture.types("owned/Leaky");
+    typed.prove("bump", false);
+}
+
+#[test]
+fn a_lock_may_protect_the_lock_inside() {
+    let fixture = Fixture::application("Owned.java", "owned.Owned");
+    let mut typed = fixture.types("owned/Vec");
+    typed.guard("count", false, "guarded_by this");
+    typed.expect(
+        "add",
+        "(owner = none) ? (this ? mover : atomic) : (owner ? mover : error)",
+        true,
+    );
+    let mut typed = fixture.types("owned/Observable");
+    typed.expect("addObserver", "this ? mover : atomic", true);
+    typed.expect("addTwice", "this ? mover : cmpd", false);
+}
+
+#[test]
+fn a_wrapper_keeps_the_lock_for_what_it_wraps() {
+    let fixture = Fixture::application("Owned.java", "owned.Owned");
+    let mut typed = fixture.types("owned/UnsyncCounter");
+    typed.guard("num", false, "guarded_by owner");
+    typed.expect("inc", "owner ? mover : error", true);
+    let mut typed = fixture.types("owned/SyncCounter");
+    // Its family has a ghost, so its own lock may be protected too.
+    typed.expect(
+        "inc",
+        "(owner = none) ? (this ? mover : atomic) : (owner ? mover : error)",
+        true,
+    );
+}
+
+#[test]
+fn a_printer_does_not_hold_the_lock_of_its_writer() {
+    let fixture = Fixture::application("Owned.java", "owned.Owned");
+    let mut typed = fixture.types("owned/Writer");
+    typed.expect("write", "this.lock ? mover : atomic", true);
+    let mut typed = fixture.types("owned/Printer");
+    typed.expect(
+        "print",
+        "this.out.lock ? (this.lock ? mover : atomic) : atomic",
+        true,
+    );
+    typed.expect(
+        "println",
+        "this.out.lock ? (this.lock ? mover : atomic) : cmpd",
+        false,
+    );
+}

@@ -42,6 +42,15 @@ pub fn jdk(classes: &[&str]) -> Fixture {
 impl Fixture {
     /// Compiles a source of `tests/front/fixtures` and loads it as a library.
     pub fn of(source: &str) -> Fixture {
+        Fixture::load(source, None)
+    }
+
+    /// Compiles a source and loads it as an application.
+    pub fn application(source: &str, main: &str) -> Fixture {
+        Fixture::load(source, Some(main.to_owned()))
+    }
+
+    fn load(source: &str, main: Option<String>) -> Fixture {
         let folder = TempDir::new().unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/front/fixtures")
@@ -59,6 +68,7 @@ impl Fixture {
         );
         let plan = LoadPlan {
             inputs: vec![folder.path().to_owned()],
+            main,
             ..LoadPlan::default()
         };
         Fixture {

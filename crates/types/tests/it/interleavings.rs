@@ -168,7 +168,7 @@ fn no_proved_method_is_ever_torn() {
             }
         }
         let analysis =
-            analyze(&mut b.algebra, &b.program, Limits::default()).expect("no declarations");
+            analyze(&mut b.algebra, &b.program, &[], Limits::default()).expect("no declarations");
         let open: Vec<usize> = (0..METHODS)
             .filter(|&m| b.program.methods[m].open)
             .collect();

@@ -12,7 +12,7 @@ use untorn_types::path::Fault;
 const THIS: untorn_types::locks::Lock = Locks::THIS;
 
 fn analyzed(b: &mut Builder) -> Analysis {
-    analyze(&mut b.algebra, &b.program, Limits::default()).expect("nothing contradictory")
+    analyze(&mut b.algebra, &b.program, &[], Limits::default()).expect("nothing contradictory")
 }
 
 fn random_code(

@@ -10,12 +10,14 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
+use untorn_types::annotations::Annotations;
 use untorn_types::ought::Ought;
 use untorn_types::report::Typed;
 
 use crate::cli::OutputArgs;
 use crate::failure::Failure;
-use crate::output::{deliver, print};
+use crate::library::declarations;
+use crate::output::{deliver, note, print};
 use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
@@ -66,11 +68,33 @@ pub struct CheckArgs {
     /// Print the inferred type of these methods, named as Class.method, and why they are not proved, instead of findings (types).
     #[arg(long, value_name = "METHOD")]
     pub explain: Vec<String>,
+    #[command(flatten)]
+    pub types: TypesArgs,
     /// What ought to be atomic: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// What proofs may rest on.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TypesArgs {
+    /// Take equals, hashCode, compareTo and toString of objects nobody has seen for harmless (types).
+    #[arg(long)]
+    pub pure_values: bool,
+    /// Type the JDK's own bytecode where it is entered, instead of models of it (types).
+    #[arg(long)]
+    pub analyze_jdk: bool,
+}
+
+impl From<TypesArgs> for untorn_types::front::Options {
+    fn from(args: TypesArgs) -> Self {
+        Self {
+            pure_values: args.pure_values,
+            analyze_jdk: args.analyze_jdk,
+        }
+    }
 }
 
 /// The analyses of class files by their names on the command line.
@@ -93,10 +117,12 @@ pub enum Filter {
     Initializers,
     /// Final fields.
     Final,
-    /// Volatile fields.
+    /// Volatile fields and atomic variables.
     Volatile,
     /// Fields that nothing writes once they are initialized.
     ReadOnly,
+    /// What concurrent collections hold; off unless switched on.
+    Concurrent,
     /// Fields of library classes for input and output.
     Io,
     /// Methods that use no lock on the fields in question.
@@ -132,8 +158,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     }
     if runs(StaticAnalysis::Types) || !args.explain.is_empty() {
         let clock = Instant::now();
-        let mut typed = Typed::new(&program)?;
+        let sources = declarations(&args.output.source)?;
+        let annotations = Annotations::read(&program, sources, &spec)
+            .map_err(untorn_types::report::Error::from)?;
+        let mut typed = Typed::with_annotations(&program, args.types.into(), annotations)?;
         let time = clock.elapsed();
+        for left_out in typed.notes() {
+            note(left_out);
+        }
         if !args.explain.is_empty() {
             return explain(&mut typed, &program, &args.explain);
         }
@@ -143,6 +175,8 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         document.stats.insert("types".into(), stats);
         findings.extend(outcome.findings);
         document.proved = outcome.proved;
+        document.assumed = outcome.assumed;
+        document.proved_if_sequential = outcome.proved_if_sequential;
     }
     document.findings = merge(findings);
     deliver(&document, &args.output)
@@ -196,6 +230,7 @@ fn types_stats(
     let mut counts = serde_json::to_value(typed.counts())?;
     let share = |blocks: bool| {
         let proved = (outcome.proved.iter())
+            .chain(&outcome.proved_if_sequential)
             .filter(|region| region.block.is_some() == blocks)
             .count();
         let open = (outcome.findings.iter())
@@ -205,27 +240,72 @@ fn types_stats(
     };
     if let Some(counts) = counts.as_object_mut() {
         counts.insert("typing".into(), milliseconds(time).into());
+        counts.insert(
+            "solving guards".into(),
+            milliseconds(typed.solving()).into(),
+        );
+        counts.extend(annotation_stats(typed.annotations()));
         counts.insert("methods proved".into(), share(false).into());
         counts.insert("blocks proved".into(), share(true).into());
+        counts.insert(
+            "proved with a race on plain fields".into(),
+            outcome.proved_if_sequential.len().into(),
+        );
     }
     Ok(counts)
 }
 
+/// How many annotations of each kind there are, for each thousand lines of source where these are known.
+fn annotation_stats(annotations: &Annotations) -> Map<String, Value> {
+    let mut stats = Map::new();
+    let lines = annotations.lines();
+    let mut all = 0;
+    for (kind, count) in annotations.counts() {
+        all += count;
+        stats.insert(format!("annotations ({kind})"), per_thousand(count, lines));
+    }
+    stats.insert("annotations".into(), per_thousand(all, lines));
+    if lines > 0 {
+        stats.insert("lines of source".into(), lines.into());
+    }
+    stats
+}
+
+fn per_thousand(count: usize, lines: usize) -> Value {
+    if lines == 0 {
+        return count.into();
+    }
+    let rate = count as f64 * 1000.0 / lines as f64;
+    format!("{count} ({rate:.1} per 1000 lines)").into()
+}
+
 fn plan(args: &CheckArgs) -> LoadPlan {
     LoadPlan {
-        inputs: args.paths.clone(),
         jdk_classes: args.jdk_class.clone(),
-        classpath: args
-            .classpath
-            .iter()
+        ..load_plan(
+            &args.paths,
+            args.classpath.as_deref(),
+            args.jdk.clone(),
+            args.main.clone(),
+        )
+    }
+}
+
+/// What to load, from the options that name it.
+pub fn load_plan(
+    paths: &[PathBuf],
+    classpath: Option<&str>,
+    jdk: Option<PathBuf>,
+    main: Option<String>,
+) -> LoadPlan {
+    LoadPlan {
+        inputs: paths.to_vec(),
+        classpath: (classpath.into_iter())
             .flat_map(std::env::split_paths)
             .filter(|path| *path != Path::new(""))
             .collect(),
-        jdk: args
-            .jdk
-            .clone()
-            .map_or(JdkChoice::Discover, JdkChoice::Home),
-        main: args.main.clone(),
+        jdk: jdk.map_or(JdkChoice::Discover, JdkChoice::Home),
+        main,
         ..LoadPlan::default()
     }
 }
@@ -255,6 +335,7 @@ fn switch(options: &mut Options, filter: Filter) -> &mut bool {
         Filter::Final => &mut options.final_fields,
         Filter::Volatile => &mut options.volatile_fields,
         Filter::ReadOnly => &mut options.read_only_fields,
+        Filter::Concurrent => &mut options.concurrent,
         Filter::Io => &mut options.io,
         Filter::Subordinate => &mut options.subordinate,
         Filter::Smallest => &mut options.smallest,

@@ -7,7 +7,7 @@ use untorn_report::diff::diff;
 
 use crate::cli::{Format, ReportArgs};
 use crate::failure::Failure;
-use crate::output::{deliver, format, read, status, write};
+use crate::output::{deliver, format, read, read_what_is_there, status, write};
 
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if args.diff {
@@ -17,9 +17,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let mut failed = None;
     for path in &args.findings {
         // What can be read is shown, whatever is wrong with the others.
-        match read(path) {
+        let read = read_what_is_there(path);
+        match read {
             Ok(document) => documents.push((path.display().to_string(), document)),
-            Err(failure) => {
+            Err((failure, rest)) => {
+                let whole = rest.filter(|rest| !rest.findings.is_empty());
+                documents.extend(whole.map(|rest| (path.display().to_string(), rest)));
                 if let Some(earlier) = failed.replace(failure) {
                     eprintln!("untorn: {earlier}");
                 }
@@ -51,6 +54,11 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
         for region in document.proved {
             if !united.proved.contains(&region) {
                 united.proved.push(region);
+            }
+        }
+        for assumed in document.assumed {
+            if !united.assumed.contains(&assumed) {
+                united.assumed.push(assumed);
             }
         }
         for suppressed in document.suppressed {

@@ -111,7 +111,7 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
         profile: None,
         stale: match args.selection.mode {
             RunMode::Second => stale(&args.selection.second_profile()?, source),
-            RunMode::Single | RunMode::Precise | RunMode::First => Vec::new(),
+            _ => Vec::new(),
         },
     })
 }

@@ -5,6 +5,9 @@ use std::process::Command;
 
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// Folders that builds leave behind.
+const BUILT: [&str; 3] = ["target", "build", ".gradle"];
+
 /// Copies a folder, without what a build left in it.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
@@ -13,7 +16,10 @@ pub fn copy(from: &Path, to: &Path) {
         let target = to.join(path.file_name().unwrap());
         if !path.is_dir() {
             std::fs::copy(&path, &target).unwrap();
-        } else if path.file_name().is_some_and(|name| name != "target") {
+        } else if path
+            .file_name()
+            .is_some_and(|name| !BUILT.iter().any(|built| name == *built))
+        {
             copy(&path, &target);
         }
     }

@@ -1,0 +1,166 @@
+//! Soundness in practice: what types prove is never seen torn.
+//!
+//! Small programs, right and wrong, are typed as a library and as an application, and run again and again under the exact checkers, with other schedules each time.
+//! Methods whose names end in `Ok` are to be proved, those in `Bad` never.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+// Linked in so that cargo builds the agent library first.
+use untorn_agent as _;
+
+const ROUNDS: u32 = 500;
+
+/// A method as `Class.method(descriptor)`.
+type Method = String;
+
+/// A tool of the JDK: from JAVA_HOME, else what PATH finds.
+fn tool(name: &str) -> PathBuf {
+    match std::env::var_os("JAVA_HOME") {
+        Some(home) => Path::new(&home).join("bin").join(name),
+        None => name.into(),
+    }
+}
+
+/// Compiles a source of `tests/soundness`, which may use classes that are compiled already.
+fn compile(source: &str, uses: Option<&Path>) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/soundness")
+        .join(source);
+    let javac = Command::new(tool("javac"))
+        .args(["-g", "-cp"])
+        .arg(uses.unwrap_or(folder.path()))
+        .arg("-d")
+        .arg(folder.path())
+        .arg(source)
+        .output()
+        .unwrap();
+    assert!(javac.status.success(), "{javac:?}");
+    folder
+}
+
+fn untorn(arguments: &[&str], program: &[&str]) -> serde_json::Value {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("findings.json");
+    let beside_this_test = std::env::current_exe().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_untorn"));
+    command
+        .args(arguments)
+        .args(["--exit-zero", "--format", "json", "-o"])
+        .arg(&report)
+        .env(
+            "UNTORN_AGENT",
+            beside_this_test.with_file_name("libuntorn_agent.so"),
+        );
+    if !program.is_empty() {
+        command.arg("--").arg(tool("java")).args(program);
+    }
+    let run = command.output().unwrap();
+    assert_eq!(run.status.code(), Some(0), "{run:?}");
+    serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap()
+}
+
+fn name(region: &serde_json::Value) -> Method {
+    let part = |key: &str| region[key].as_str().unwrap_or_default().to_owned();
+    format!("{}.{}{}", part("class"), part("method"), part("descriptor"))
+}
+
+fn is_block(region: &serde_json::Value) -> bool {
+    !region["block"].is_null()
+}
+
+/// Everything that is proved, proofs that need sequential consistency included.
+fn proved(classes: &str, main: &[&str]) -> BTreeSet<Method> {
+    let mut arguments = vec!["check", classes, "--with", "types"];
+    arguments.extend(main);
+    let document = untorn(&arguments, &[]);
+    ["proved", "proved_if_sequential"]
+        .iter()
+        .flat_map(|list| document[list].as_array().cloned().unwrap_or_default())
+        .filter(|region| !is_block(region))
+        .map(|region| name(&region))
+        .collect()
+}
+
+fn observed(class_path: &str, main: &str, seed: u32) -> BTreeSet<Method> {
+    let (seed, rounds) = (seed.to_string(), ROUNDS.to_string());
+    let document = untorn(
+        &["run", "--with", "velodrome,aerodrome", "--arrays"],
+        &["-cp", class_path, main, &seed, &rounds],
+    );
+    let findings = document["findings"].as_array().unwrap();
+    findings
+        .iter()
+        .filter(|finding| finding["verdict"] == "observed")
+        .map(|finding| name(&finding["region"]))
+        .collect()
+}
+
+fn ends(method: &str, word: &str) -> bool {
+    method.split('(').next().unwrap().ends_with(word)
+}
+
+fn count(methods: &BTreeSet<Method>, word: &str) -> usize {
+    methods.iter().filter(|method| ends(method, word)).count()
+}
+
+/// Nothing wrong is proved, and enough of what is right.
+fn expect_proved(mode: &str, proved: &BTreeSet<Method>, right: usize) {
+    let wrong: Vec<_> = proved.iter().filter(|m| ends(m, "Bad")).collect();
+    assert!(wrong.is_empty(), "{mode}: wrongly proved: {wrong:?}");
+    let found = count(proved, "Ok");
+    assert!(found >= right, "{mode}: only {found} proved: {proved:?}");
+}
+
+/// Runs a program with many schedules: nothing proved is seen torn, and enough of what is wrong.
+fn expect_untorn(
+    class_path: &str,
+    main: &str,
+    proofs: &[&BTreeSet<Method>],
+    runs: u32,
+    wrong: usize,
+) {
+    let mut torn = BTreeSet::new();
+    for seed in 0..runs {
+        let seen = observed(class_path, main, seed);
+        for proved in proofs {
+            let refuted: Vec<_> = seen.intersection(proved).collect();
+            assert!(
+                refuted.is_empty(),
+                "seed {seed}: proved, but torn: {refuted:?}"
+            );
+        }
+        torn.extend(seen);
+    }
+    let found = count(&torn, "Bad");
+    assert!(found >= wrong, "only {found} methods seen torn: {torn:?}");
+    let good: Vec<_> = torn.iter().filter(|m| ends(m, "Ok")).collect();
+    assert!(good.is_empty(), "seen torn: {good:?}");
+}
+
+#[test]
+fn what_is_proved_is_never_seen_torn() {
+    let folder = compile("Programs.java", None);
+    let classes = folder.path().to_str().unwrap();
+    let library = proved(classes, &[]);
+    let application = proved(classes, &["--main", "Programs"]);
+    expect_proved("library", &library, 32);
+    expect_proved("application", &application, 34);
+    expect_untorn(classes, "Programs", &[&library, &application], 14, 15);
+}
+
+#[test]
+fn what_is_proved_of_a_library_holds_for_its_clients() {
+    let library = compile("Library.java", None);
+    let client = compile("Client.java", Some(library.path()));
+    let classes = library.path().to_str().unwrap();
+    let proved = proved(classes, &[]);
+    expect_proved("library", &proved, 4);
+    let class_path = std::env::join_paths([library.path(), client.path()]).unwrap();
+    let class_path = class_path.to_str().unwrap();
+    expect_untorn(class_path, "Client", &[&proved], 6, 5);
+}
