@@ -75,8 +75,10 @@ pub fn watch<T: Send>(
 
     let done = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
+    let refused = Mutex::new(Vec::new());
     thread::scope(|scope| {
         let (done, results, consume, listener) = (&done, &results, &consume, &listener);
+        let refused = &refused;
         scope.spawn(move || {
             let mut number = 0;
             while let Ok((stream, _)) = listener.accept() {
@@ -85,13 +87,12 @@ pub fn watch<T: Send>(
                 }
                 let at = number;
                 number += 1;
-                scope.spawn(move || {
-                    if let Some(watched) = serve(stream, config, options.limits, done, consume)
-                        && let Ok(mut all) = results.lock()
-                    {
-                        all.push((at, watched));
-                    }
-                });
+                scope.spawn(
+                    move || match serve(stream, config, options.limits, done, consume) {
+                        Ok(watched) => results.lock().map(|mut all| all.push((at, watched))).ok(),
+                        Err(refusal) => refused.lock().map(|mut all| all.push(refusal)).ok(),
+                    },
+                );
             }
         });
         let status = child.wait().map_err(Error::Wait);
@@ -100,13 +101,17 @@ pub fn watch<T: Send>(
         UnixStream::connect(&socket).ok();
         status
     })
-    .map(|status| {
+    .and_then(|status| {
         let mut all = results.into_inner().unwrap_or_default();
         all.sort_by_key(|(at, _)| *at);
-        (
-            status,
-            all.into_iter().map(|(_, watched)| watched).collect(),
-        )
+        match refused.into_inner().unwrap_or_default().pop() {
+            // Nothing else would say why nothing was watched.
+            Some(refusal) if all.is_empty() => Err(refusal.into()),
+            _ => Ok((
+                status,
+                all.into_iter().map(|(_, watched)| watched).collect(),
+            )),
+        }
     })
 }
 
@@ -117,9 +122,9 @@ fn serve<T: Send>(
     limits: Limits,
     command_done: &AtomicBool,
     consume: impl Fn(&Process, &mut LiveSource) -> T + Sync,
-) -> Option<Watched<T>> {
+) -> Result<Watched<T>, untorn_channel::Error> {
     // A JVM that cannot be served hears it by the closed socket, and runs unwatched.
-    let (session, mut source) = Session::open(stream, config, limits).ok()?;
+    let (session, mut source) = Session::open(stream, config, limits)?;
     let consumed = AtomicBool::new(false);
     let result = thread::scope(|scope| {
         let (session, consumed) = (&session, &consumed);
@@ -147,7 +152,7 @@ fn serve<T: Send>(
         session.detach();
     }
     let (process, drained, counts) = session.finish();
-    Some(Watched {
+    Ok(Watched {
         process,
         result,
         drained,

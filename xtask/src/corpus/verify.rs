@@ -49,6 +49,16 @@ const WAYS: [Way; 4] = [
     },
 ];
 
+/// What came of loading classes.
+struct Loaded {
+    /// On standard output: what was refused, and counts.
+    seen: String,
+    /// On standard error: why.
+    said: String,
+    /// What the agent did to classes and methods.
+    counts: BTreeMap<String, String>,
+}
+
 /// What is needed to load classes.
 pub struct Verify<'v> {
     pub setup: &'v Setup,
@@ -111,15 +121,18 @@ impl Verify<'_> {
         let mut words: Vec<PathBuf> = vec![home.join("bin/java")];
         words.extend(["-Xverify:all", "-XX:-PrintWarnings", "-cp"].map(PathBuf::from));
         words.extend([loader.to_owned(), "LoadAll".into(), classes.to_owned()]);
-        let plain = self.outcome(Command::new(&words[0]).args(&words[1..]))?.0;
+        let plain = self
+            .outcome(Command::new(&words[0]).args(&words[1..]))?
+            .seen;
         println!("{what} on {}: {}", home.display(), last(&plain));
         for way in WAYS {
-            let (seen, counts) = self.outcome(&mut self.watched(&way, &words)?)?;
+            let Loaded { seen, said, counts } = self.outcome(&mut self.watched(&way, &words)?)?;
             if seen != plain {
                 let more = seen.lines().filter(|line| !plain.contains(*line));
                 for line in more.take(20) {
                     println!("    {line}");
                 }
+                eprintln!("{said}");
                 return Err(Error::Refused { way: way.name });
             }
             println!("  {:<22} the same", way.name);
@@ -160,8 +173,7 @@ impl Verify<'_> {
         })
     }
 
-    /// What the loader prints, and what the agent counted of classes and methods.
-    fn outcome(&self, command: &mut Command) -> Result<(String, BTreeMap<String, String>), Error> {
+    fn outcome(&self, command: &mut Command) -> Result<Loaded, Error> {
         let output = self
             .setup
             .tell(command)
@@ -178,7 +190,7 @@ impl Verify<'_> {
                 status: output.status,
             });
         }
-        let counts = said
+        let counts: BTreeMap<String, String> = said
             .lines()
             .filter_map(|line| line.rsplit_once(": "))
             .filter(|(name, _)| {
@@ -186,11 +198,13 @@ impl Verify<'_> {
                     .iter()
                     .any(|kind| name.starts_with(kind))
             })
-            .map(|(name, count)| (name.to_owned(), count.to_owned()));
-        Ok((
-            String::from_utf8_lossy(&output.stdout).into_owned(),
-            counts.collect(),
-        ))
+            .map(|(name, count)| (name.to_owned(), count.to_owned()))
+            .collect();
+        Ok(Loaded {
+            seen: String::from_utf8_lossy(&output.stdout).into_owned(),
+            counts,
+            said,
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 //! - *wall*: time until everything has ended.
 //!
 //! `UNTORN_BENCH_PROGRAMS=fields,h2`, `UNTORN_BENCH_MODES=single,default` and `UNTORN_BENCH_THREADS=2` choose, `UNTORN_BENCH_RUNS=3` says how often each is run, and `UNTORN_BENCH_SIZE=0.1` how much of the usual work is done.
+//! `UNTORN_BENCH_TRACKING=pessimistic` measures the other way of tracking.
 //! The drivers need the pinned jars in the folder that `UNTORN_CORPUS` names, as `cargo xtask bench` sees to.
 
 mod mode;
@@ -78,6 +79,11 @@ pub fn run() -> Outcome {
             let size = (f64::from(program.much) * scale).max(1.0) as u32;
             let mode = case.mode.map(|mode| modes[mode]);
             let cost = place.run(program, case.threads, size, mode)?;
+            let mode = mode.map_or("alone", |mode| mode.name);
+            eprintln!(
+                "  {} {} {mode}: program {:.2} s, total {:.2} s, wall {:.2} s",
+                program.name, case.threads, cost.program, cost.total, cost.wall
+            );
             costs.entry(*case).or_default().push(cost);
         }
     }

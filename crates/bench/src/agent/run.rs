@@ -30,6 +30,7 @@ pub struct Place {
     programs: Folder,
     folder: PathBuf,
     untorn: PathBuf,
+    tracking: String,
     /// The programs whose first run has been made, with their threads.
     profiled: RefCell<BTreeSet<(&'static str, u32)>>,
 }
@@ -45,6 +46,7 @@ impl Place {
             programs,
             folder: folder.to_owned(),
             untorn,
+            tracking: std::env::var("UNTORN_BENCH_TRACKING").unwrap_or("optimistic".to_owned()),
             profiled: RefCell::default(),
         })
     }
@@ -99,6 +101,7 @@ impl Place {
                 "-o",
             ]);
             command.arg(self.folder.join("findings.json")).args(options);
+            command.args(["--tracking", &self.tracking]);
             if profile {
                 let file = format!("{}-{threads}.prof", program.name);
                 command.arg("--profile").arg(self.folder.join(file));

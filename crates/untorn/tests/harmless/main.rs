@@ -7,4 +7,6 @@
 
 mod drivers;
 mod mirror;
+mod robust;
+mod soak;
 mod watching;

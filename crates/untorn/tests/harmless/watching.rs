@@ -22,13 +22,18 @@ const fn way(name: &'static str, options: &'static [&'static str]) -> Way {
 /// The first option of the agent without a reader; the others are the agent's own.
 const ALONE: &str = "alone";
 
+const FIRST: &[&str] = &["run", "--mode", "first"];
+
 /// Every way there is.
-pub const WAYS: [Way; 8] = [
+pub const WAYS: [Way; 11] = [
     way("default", &["run"]),
     way("fast", &["run", "--fast"]),
+    way("owned", &["run", "--fast", "--tracking", "optimistic"]),
     way("arrays", &["run", "--fast", "--arrays"]),
     way("stacks", &["run", "--stacks", "--with", "atomizer"]),
     way("velodrome", &["run", "--with", "velodrome"]),
+    way("first", FIRST),
+    way("second", &["run", "--mode", "second"]),
     way("record", &["record", "--arrays", "--stacks"]),
     way("alone", &[ALONE]),
     way("optimistic", &[ALONE, "tracking=optimistic", "arrays=on"]),
@@ -137,17 +142,26 @@ impl Way {
         } else {
             command.args(["-o", &format!("{out}.json"), "--exit-code", "program"]);
         }
+        if self.options.contains(&"--mode") {
+            command.args(["--profile", &format!("{out}.profile")]);
+        }
         command.arg("--").arg(jdk.tool("java"));
         command
     }
 
     pub fn watched(self, jdk: &Jdk, class: &Class, arguments: &[&str]) -> Seen {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = self.command(jdk, &folder.path().join("kept"));
-        java(&mut command, class, arguments);
-        let seen = Seen::of(&command.output().unwrap());
+        let run = |way: Self| {
+            let mut command = way.command(jdk, &folder.path().join("kept"));
+            java(&mut command, class, arguments);
+            Seen::of(&command.output().unwrap())
+        };
+        if self.options.contains(&"second") {
+            run(way("first", FIRST));
+        }
+        let seen = run(self);
         let kept = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(kept, 1, "{self:?} left no result");
+        assert!(kept > 0, "{self:?} left no result\n{seen:?}");
         seen
     }
 }

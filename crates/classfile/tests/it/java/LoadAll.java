@@ -56,9 +56,8 @@ public class LoadAll extends ClassLoader {
                 linked++;
             } catch (VerifyError | ClassFormatError | IncompatibleClassChangeError refusal) {
                 refused++;
-                // Loaders are told apart by identity hash codes, which are chance.
-                String why = refusal.toString().split("\n")[0].replaceAll("@[0-9a-f]+", "");
-                System.out.println("refused " + name + ": " + why);
+                System.out.println("refused " + name + ": " + refusal.getClass().getName());
+                System.err.println(refusal);
             } catch (ClassNotFoundException | LinkageError | SecurityException incompletePath) {
                 incomplete++;
             }
