@@ -140,7 +140,7 @@ fn is_copied(name: &[u8]) -> bool {
     };
     let of_language = name.strip_prefix(b"java/lang/");
     ROOTS.iter().any(|root| name.starts_with(root))
-        && !of_language.is_some_and(|rest| !FREE.iter().any(|package| rest.starts_with(package)))
+        && of_language.is_none_or(|rest| FREE.iter().any(|package| rest.starts_with(package)))
         && !INHERITED.iter().any(whole)
 }
 
