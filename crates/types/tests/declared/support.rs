@@ -214,7 +214,10 @@ impl Types<'_> {
             .collect();
         findings.sort();
         let names = |regions: &[untorn_findings::Region]| {
-            let mut names: Vec<String> = regions.iter().map(|r| r.short_name()).collect();
+            let mut names: Vec<String> = regions
+                .iter()
+                .map(untorn_findings::Region::short_name)
+                .collect();
             names.sort();
             names
         };
