@@ -63,7 +63,8 @@ fn check_said(name: &str, said: &Said, truth: &Oracle) -> Result<(), String> {
             if !truth.all.torn.contains(&blamed) {
                 return Err(format!("{name}: region at {blamed} is blamed and not torn"));
             }
-            if claim.observed != truth.data.torn.contains(&blamed) {
+            let by_data = truth.data.torn.contains(&blamed) && !claim.by_own_threads;
+            if claim.observed != by_data {
                 return Err(format!(
                     "{name}: region at {blamed} is {}observed",
                     if claim.observed { "" } else { "not " }

@@ -1,7 +1,7 @@
 //! The first run of multi-run mode, when the program itself tells which transactions may depend on which (section 3.1 of the paper).
 //!
 //! The program follows ownership as in section 3.2 and logs its transitions as dependences between transactions, so there is no event to look at: [`FirstRun`] only keeps the graph, and says in the end which regions were on a cycle.
-//! Transactions are numbered in each thread, in program order; those without dependences are not told of and are in no cycle.
+//! Transactions are numbered in each thread, in program order; those without dependences are not told of.
 //!
 //! *Order of arrival.*
 //! Each thread tells of what depends on others in program order, but threads are heard one after the other, so a source may lie before or after what is known of its thread.
@@ -10,6 +10,7 @@
 //!
 //! *Guarantee.*
 //! If every dependence is told, or one from a later transaction of the same thread, each cycle of the run lies in a component here, so its regions are in the profile.
+//! Left out may be a transaction that a cycle passes only along its thread's order, between one that it enters and one that it leaves: the cycle is there without it.
 //! Most components hold no such cycle: that is for the second run to see.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,8 +197,11 @@ mod tests {
         (!number.is_multiple_of(3)).then_some(thread * 100 + number as u32)
     }
 
-    /// The regions that reach themselves, by brute force.
-    fn expected(told: &[Told]) -> (BTreeSet<u32>, bool) {
+    /// Regions, and whether there are events outside of them.
+    type Places = (BTreeSet<u32>, bool);
+
+    /// What is on cycles, by brute force: what dependences of a cycle enter or leave, and that with what lies between.
+    fn expected(told: &[Told]) -> (Places, Places) {
         let mut nodes: Vec<(u32, u64)> = (told.iter())
             .flat_map(|&(t, n, u, m)| [(t, n), (u, m)])
             .collect();
@@ -218,11 +222,18 @@ mod tests {
                 }
             }
         }
-        let cyclic = nodes.iter().enumerate().filter(|(i, _)| reaches[*i][*i]);
-        let regions: Vec<Option<u32>> = cyclic.map(|(_, &(t, n))| region(t, n)).collect();
+        let places = |of: &mut dyn Iterator<Item = (u32, u64)>| -> Places {
+            let regions: Vec<Option<u32>> = of.map(|(t, n)| region(t, n)).collect();
+            (
+                regions.iter().flatten().copied().collect(),
+                regions.contains(&None),
+            )
+        };
+        let on_cycles = (told.iter()).filter(|&&(t, n, u, m)| reaches[at((t, n))][at((u, m))]);
+        let all = nodes.iter().enumerate().filter(|(i, _)| reaches[*i][*i]);
         (
-            regions.iter().flatten().copied().collect(),
-            regions.contains(&None),
+            places(&mut on_cycles.flat_map(|&(t, n, u, m)| [(t, n), (u, m)])),
+            places(&mut all.map(|(_, node)| *node)),
         )
     }
 
@@ -240,7 +251,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
         /// Threads run through their transactions and depend on what others are in or were in before.
-        /// However the streams are told one after the other, and however often the graph is made smaller, every region on a cycle is found, and others only if the graph was condensed.
+        /// However the streams are told one after the other, and however often the graph is made smaller, every region that a cycle enters or leaves is found, and others that are on none only if the graph was condensed.
         #[test]
         fn every_cycle_is_found_whatever_the_order_of_telling(
             steps in proptest::collection::vec((0u32..4, 0u32..4, 0u64..3, any::<bool>()), 1..120),
@@ -267,10 +278,10 @@ mod tests {
                     told.push(next);
                 }
             }
-            let (regions, unary) = expected(&told);
+            let ((regions, unary), (most, most_unary)) = expected(&told);
             let exact = found(&told, Limits { collect, condense: usize::MAX });
-            prop_assert_eq!(&exact.regions, &regions);
-            prop_assert_eq!(exact.unary, unary);
+            prop_assert!(exact.regions.is_superset(&regions) && exact.regions.is_subset(&most));
+            prop_assert!((exact.unary || !unary) && (most_unary || !exact.unary));
             let condensed = found(&told, Limits { collect, condense: collect });
             prop_assert!(condensed.regions.is_superset(&regions));
             prop_assert!(condensed.unary || !unary);

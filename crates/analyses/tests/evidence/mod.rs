@@ -1,7 +1,7 @@
 //! Checks the evidence of findings against the trace, event by event, and says which transactions they speak of.
 
 use untorn_findings::{Edge, EdgeKind, Finding, Interleaving, Kind, Verdict};
-use untorn_model::{Event, Tables};
+use untorn_model::{Event, Op, Tables};
 
 use crate::oracle::{Conflict, Oracle, conflict};
 
@@ -11,6 +11,8 @@ pub struct Claim {
     /// The begin of the blamed region; absent when nobody is blamed.
     pub blamed: Option<usize>,
     pub observed: bool,
+    /// Only threads that the transaction itself started and awaited tear it.
+    pub by_own_threads: bool,
     /// The transactions of the path or cycle.
     pub transactions: Vec<usize>,
 }
@@ -63,9 +65,14 @@ impl Checker<'_> {
         let observed = finding.verdict == Verdict::Observed;
         if let Some(torn) = interleaving.torn {
             let blamed = self.torn(finding, interleaving, torn)?;
+            let by_own_threads = finding.kind == Kind::ForkJoin;
+            if by_own_threads {
+                self.forks_and_joins(blamed, self.index_of(interleaving, torn.1)?)?;
+            }
             Ok(Claim {
                 blamed: Some(blamed),
                 observed,
+                by_own_threads,
                 transactions,
             })
         } else {
@@ -79,9 +86,27 @@ impl Checker<'_> {
             Ok(Claim {
                 blamed: None,
                 observed,
+                by_own_threads: false,
                 transactions,
             })
         }
+    }
+
+    /// A region that its own threads tear has started one and awaited its end by then.
+    fn forks_and_joins(&self, begin: usize, end: usize) -> Result<(), String> {
+        let thread = self.events[begin].thread;
+        let outermost = (self.truth.regions.iter())
+            .filter(|r| r.thread == thread.0 && r.begin <= begin && begin <= r.end)
+            .map(|r| r.begin);
+        let from = outermost.min().unwrap_or(begin);
+        let own = |event: &&Event| event.thread == thread;
+        let mut events = self.events[from..=end].iter().filter(own);
+        ensure!(
+            events.any(|event| matches!(event.op, Op::Fork(_)))
+                && events.any(|event| matches!(event.op, Op::Join(_))),
+            "torn by its own threads, and has none"
+        );
+        Ok(())
     }
 
     fn index_of(&self, interleaving: &Interleaving, n: u32) -> Result<usize, String> {
