@@ -176,10 +176,43 @@ impl Jvmti {
             let mut location = 0;
             match location_of(self.0, thread, 0, &raw mut method, &raw mut location) {
                 // The location that stands for native code.
-                JVMTI_ERROR_NONE => location == -1,
+                JVMTI_ERROR_NONE => location == -1 && !self.is_access(method),
                 JVMTI_ERROR_NO_MORE_FRAMES | JVMTI_ERROR_THREAD_NOT_ALIVE => true,
                 _ => false,
             }
+        }
+    }
+
+    /// Whether a native method may be part of an access: the interpreter calls those of `Unsafe`, which the runtime uses between its check and the access, as native methods; only `park` waits.
+    ///
+    /// # Safety
+    /// `method` is a live method of a live class.
+    unsafe fn is_access(&self, method: jmethodID) -> bool {
+        let functions = self.functions();
+        let (Some(class_of), Some(name_of), Some(free)) = (
+            functions.GetMethodDeclaringClass,
+            functions.GetMethodName,
+            functions.Deallocate,
+        ) else {
+            return true;
+        };
+        let mut class = ptr::null_mut();
+        let mut text = ptr::null_mut();
+        // SAFETY: by contract; the results have places, and on success `text` is a C string that is ours to free.
+        unsafe {
+            if class_of(self.0, method, &raw mut class) != JVMTI_ERROR_NONE {
+                return true;
+            }
+            if self.class_name(class).as_deref() != Some("jdk.internal.misc.Unsafe") {
+                return false;
+            }
+            let none = ptr::null_mut();
+            if name_of(self.0, method, &raw mut text, none, none) != JVMTI_ERROR_NONE {
+                return true;
+            }
+            let waits = CStr::from_ptr(text) == c"park";
+            free(self.0, text.cast());
+            !waits
         }
     }
 

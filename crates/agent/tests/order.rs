@@ -91,6 +91,8 @@ fn check(log: &Log, accounts: &[Vec<Step>]) {
 
 /// Runs a program that keeps account, and checks its log.
 fn run(options: &Options, account: &Path, threads: usize) {
+    // Shown where the test fails.
+    println!("{:?} {:?}", options.config.tracking, options.command);
     let (status, mut all) = watch(options, |_, source| {
         let (tables, events) = read_all(source).unwrap();
         Log {

@@ -211,7 +211,7 @@ pub struct WatchArgs {
     #[arg(long)]
     pub arrays: bool,
     /// How accesses are ordered: a lock per object, or threads that own objects until others ask (faster, and silent about objects that one thread alone uses).
-    #[arg(long, value_enum, default_value_t = TrackingArg::Pessimistic)]
+    #[arg(long, value_enum, default_value_t = TrackingArg::Optimistic)]
     pub tracking: TrackingArg,
     /// Do not watch JVMs that the program itself starts.
     #[arg(long)]

@@ -28,7 +28,7 @@ const FIRST: &[&str] = &["run", "--mode", "first"];
 pub const WAYS: [Way; 11] = [
     way("default", &["run"]),
     way("fast", &["run", "--fast"]),
-    way("owned", &["run", "--fast", "--tracking", "optimistic"]),
+    way("locked", &["run", "--fast", "--tracking", "pessimistic"]),
     way("arrays", &["run", "--fast", "--arrays"]),
     way("stacks", &["run", "--stacks", "--with", "atomizer"]),
     way("velodrome", &["run", "--with", "velodrome"]),

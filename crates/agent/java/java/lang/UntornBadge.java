@@ -21,8 +21,9 @@ import jdk.internal.vm.annotation.DontInline;
  *     which a compiler moves no memory access. This is the paper's explicit protocol.
  * <li>The thread is in a native method or has no frame, or waits for a monitor: it sleeps, parks, waits, reads from a
  *     socket. This is the paper's implicit protocol, but the blocked thread does nothing for it: who asks looks, with
- *     JVM TI, after a {@code membarrier} that puts the new badge before everything the thread does next. No native
- *     method is called inside an access, and compilers keep nothing in registers over calls and monitors.
+ *     JVM TI, after a {@code membarrier} that puts the new badge before everything the thread does next. Inside
+ *     an access the only native methods are those of {@code Unsafe}, as the interpreter calls them; they do not count,
+ *     {@code park} excepted, and compilers keep nothing in registers over calls and monitors.
  * </ul>
  * A thread that stands anywhere else is about to reach a poll. If it does not for {@link #PATIENCE} (it waits for the
  * initialization of a class, or runs long in code that is not watched), the object in question is tracked no more:
