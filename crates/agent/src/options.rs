@@ -7,7 +7,7 @@
 //! | `include` | class patterns separated by `:`, default every class outside the platform |
 //! | `exclude` | class patterns separated by `:` |
 //! | `arrays` | `on`: array elements are locations too |
-//! | `tracking` | `pessimistic` (a lock per object) or `optimistic` (threads own objects) |
+//! | `tracking` | `pessimistic` (a lock per object; the default without a listener) or `optimistic` (threads own objects) |
 //! | `private` | `on`: optimistic tracking records objects that one thread alone touches, too |
 //! | `stacks` | `on`: record entry and exit of every instrumented method |
 

@@ -37,6 +37,7 @@ import jdk.internal.vm.annotation.DontInline;
  * conflict of the second thread with an access of the first before the publication runs in parallel to that order, in
  * the same direction, leaving the first thread no earlier than the access did and never later than its region's end.
  * Lost is a conflict with what the first thread did between the publication and the second thread's first access.
+ * Static fields are never private: everybody can reach them from the start, without any publication.
  * The first recorded access of an object that was private is preceded by an {@code OWNED} record with the first owner.
  */
 final class UntornOwner {
@@ -67,7 +68,7 @@ final class UntornOwner {
             }
             if (word == UNTRACKED || word == mine) return;
             if (word == 0) {
-                long first = UntornShadow.ELIDES ? mine : exclusive(writes) | mine | c.newObject();
+                long first = UntornShadow.ELIDES && !(holder instanceof UntornWord) ? mine : exclusive(writes) | mine | c.newObject();
                 if (!U.compareAndSetLong(holder, offset, 0, first)) continue;
                 if (first != mine) hold(holder, first, c);
                 return;
