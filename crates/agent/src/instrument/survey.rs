@@ -33,6 +33,8 @@ pub struct Survey {
     /// The block on top of each stack of monitors and the stack below it; the first one is empty.
     stacks: Vec<(u32, Held)>,
     pub structured: bool,
+    /// Field accesses whose object is what local variable 0 was at first.
+    this: Vec<bool>,
 }
 
 /// Whether an instruction can be given code.
@@ -64,7 +66,9 @@ impl Survey {
             held: Vec::new(),
             stacks: vec![(0, NOTHING_HELD)],
             structured: true,
+            this: Vec::new(),
         };
+        survey.find_this(body);
         survey.follow_types(body, pool)?;
         survey.follow_monitors(body);
         Ok(survey)
@@ -156,6 +160,61 @@ impl Survey {
                 pending.push((index + 1, after));
             }
         }
+    }
+
+    /// Finds accesses right behind `aload_0`, or behind it and one more instruction that makes the value to write.
+    fn find_this(&mut self, body: &MethodEditor<'_>) {
+        let insns = body.insns();
+        self.this = vec![false; insns.len()];
+        let changes = |insn: &Insn<_>| {
+            matches!(
+                insn,
+                Insn::Local {
+                    op: Op::Astore | Op::Istore | Op::Fstore | Op::Lstore | Op::Dstore,
+                    index: 0,
+                    ..
+                }
+            )
+        };
+        if insns.iter().any(changes) {
+            return;
+        }
+        let mut entered = vec![false; insns.len()];
+        let targets = insns.iter().flat_map(|insn| insn.targets());
+        let targets = targets.filter_map(|target| body.target(target));
+        for index in targets.chain(self.ranges.iter().map(|range| range.handler)) {
+            if let Some(entered) = entered.get_mut(index) {
+                *entered = true;
+            }
+        }
+        let loads = |insn: &Insn<_>| {
+            matches!(
+                insn,
+                Insn::Local {
+                    op: Op::Aload,
+                    index: 0,
+                    ..
+                }
+            )
+        };
+        for (index, insn) in insns.iter().enumerate() {
+            let Insn::Field { op, .. } = insn else {
+                continue;
+            };
+            let before = match op {
+                Op::Getfield => 1,
+                Op::Putfield if index > 0 && makes_a_value(&insns[index - 1]) => 2,
+                _ => continue,
+            };
+            self.this[index] = index >= before
+                && loads(&insns[index - before])
+                && !entered[index - before + 1..=index].contains(&true);
+        }
+    }
+
+    /// Whether the object of a field access is surely what local variable 0 was at first.
+    pub fn takes_this(&self, index: usize) -> bool {
+        self.this.get(index) == Some(&true)
     }
 
     /// Whether code may be put at an instruction.
@@ -261,5 +320,21 @@ impl Survey {
             .iter()
             .all(|&(_, kind)| nameable(kind))
             .then_some(needed)
+    }
+}
+
+/// Whether an instruction takes nothing from the stack and puts one value there.
+fn makes_a_value<T>(insn: &Insn<T>) -> bool {
+    match insn {
+        Insn::Push { .. } | Insn::Ldc { .. } => true,
+        Insn::Local { op, .. } => {
+            matches!(
+                op,
+                Op::Iload | Op::Lload | Op::Fload | Op::Dload | Op::Aload
+            )
+        }
+        Insn::Plain(op) => (Op::AconstNull..=Op::Dconst1).contains(op),
+        Insn::Field { op, .. } => *op == Op::Getstatic,
+        _ => false,
     }
 }
