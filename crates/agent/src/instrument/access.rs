@@ -47,6 +47,11 @@ impl Weaver<'_, '_> {
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
         }
+        if self.is_under_construction(index)? {
+            self.counts
+                .add("sites left out: objects under construction");
+            return Ok(());
+        }
         let own = self.is_own(&reference, is_static);
         let optimistic = self.subject.plan.optimistic;
         if !optimistic && !Guards::possible(&self.survey, index) {

@@ -161,27 +161,46 @@ impl Weaver<'_, '_> {
         Ok(())
     }
 
+    /// Whether a field is accessed of an object that this constructor makes and has told nobody of: it is private.
+    pub(super) fn is_under_construction(&mut self, index: usize) -> Result<bool> {
+        Ok(self.subject.plan.elides
+            && self.survey.takes_this(index)
+            && self.survey.is_unused(index)
+            && self.made_here()?.is_some())
+    }
+
+    /// The call of `Object`'s constructor, if this is a constructor that makes that call and no other.
+    fn made_here(&mut self) -> Result<Option<usize>> {
+        if self.facts.name != "<init>" {
+            return Ok(None);
+        }
+        if let Some(known) = self.made_at {
+            return Ok(known);
+        }
+        let first = self.body.after_super(self.pool)?;
+        let mut found = None;
+        if let Some(call) = first.and_then(|first| first.checked_sub(1))
+            && let Insn::Invoke { method, .. } = self.body.insns()[call]
+            && self.pool.base().method_ref(method)?.class == "java/lang/Object"
+        {
+            found = Some(call);
+        }
+        self.made_at = Some(found);
+        Ok(found)
+    }
+
     /// Gives a new object to the thread that makes it, where nobody else can know it yet: right after the constructor of `Object`.
     pub(super) fn born(&mut self) -> Result<()> {
-        if !self.subject.plan.optimistic || !self.subject.shadowed || self.facts.name != "<init>" {
+        if !self.subject.plan.optimistic || !self.subject.shadowed {
             return Ok(());
         }
-        let Some(first) = self.body.after_super(self.pool)? else {
+        let Some(call) = self.made_here()? else {
             return Ok(());
         };
-        let Some(call) = first.checked_sub(1) else {
-            return Ok(());
-        };
-        let Insn::Invoke { method, .. } = self.body.insns()[call] else {
-            return Ok(());
-        };
-        if self.pool.base().method_ref(method)?.class != "java/lang/Object" {
-            return Ok(());
-        }
         let name = self.subject.class.name.to_string();
         let this = self.pool.object_type(&name)?;
         let mut states = self.body.states(self.pool)?;
-        if states.at(first)?.map(|state| state.local(0)) != Some(this) {
+        if states.at(call + 1)?.map(|state| state.local(0)) != Some(this) {
             return Ok(());
         }
         let word = self.pool.field_ref(&name, SHADOW, "J")?;

@@ -159,13 +159,21 @@ public final class UntornRuntime {
 
     @ForceInline
     public static void begin(int region, UntornThread c) {
-        if (on) c.begin(region);
+        if (!UntornMode.FIRST) {
+            c.begin(region);
+        } else if (c.depth++ == 0) {
+            c.turn(region + 1);
+        }
     }
 
     /** On every exit of the region, also by an exception. */
     @ForceInline
     public static void end(int region, UntornThread c) {
-        if (on) c.end(region);
+        if (!UntornMode.FIRST) {
+            c.end(region);
+        } else if (c.depth > 0 && --c.depth == 0) {
+            c.turn(0);
+        }
     }
 
     @ForceInline

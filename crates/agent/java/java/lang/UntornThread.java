@@ -160,7 +160,7 @@ public final class UntornThread {
     /** Nothing is a region in this thread. */
     private boolean plain;
     /** Open regions, and whether what happens now is left out; in the runs that need to know. */
-    private int depth;
+    int depth;
     boolean skip;
     /** In a first run: the latest transactions by number, each with its region; their numbers take the place of positions. */
     private long[] transactions;
@@ -168,13 +168,10 @@ public final class UntornThread {
     private long noted;
     private static final int TRANSACTIONS = 16;
 
-    @ForceInline
+    /** A region begins, in a run that records regions. Calls, so that sites stay small. */
+    @DontInline
     void begin(int region) {
-        if (plain) return;
-        if (UntornMode.FIRST) {
-            if (depth++ == 0) turnTo(region + 1);
-            return;
-        }
+        if (plain || !UntornRuntime.on) return;
         if (UntornMode.SECOND) {
             if (depth++ == 0) skip = (region & UntornMode.CHOSEN) == 0;
             if (skip) return;
@@ -183,13 +180,9 @@ public final class UntornThread {
         log(BEGIN, region);
     }
 
-    @ForceInline
+    @DontInline
     void end(int region) {
-        if (plain) return;
-        if (UntornMode.FIRST) {
-            if (depth > 0 && --depth == 0) turnTo(0);
-            return;
-        }
+        if (plain || !UntornRuntime.on) return;
         if (UntornMode.SECOND) {
             boolean left = skip;
             if (depth > 0 && --depth == 0) skip = !UntornMode.UNARY;
@@ -199,8 +192,13 @@ public final class UntornThread {
         log(END, region);
     }
 
+    /** In a first run: an outermost region begins or, with 0, ends. */
+    @DontInline
+    void turn(int region) {
+        if (!plain && transactions != null) turnTo(region);
+    }
+
     /** In a first run: the next transaction begins. */
-    @ForceInline
     private void turnTo(int region) {
         long next = position + 1;
         transactions[(int) next & TRANSACTIONS - 1] = next << REGION_BITS | region;
@@ -474,7 +472,7 @@ public final class UntornThread {
     @DontInline
     private void depend(long from) {
         if (limit - cursor < EVENT_BYTES) nextSegment();
-        if (depth == 0) turnTo(0);
+        if (depth == 0 || plain) turnTo(0);
         note();
         source(from);
     }
