@@ -210,6 +210,7 @@ final class UntornBadge {
     static void answer(UntornThread c) {
         U.putIntVolatile(c, POLL, 0);
         if (c.settled != 0) UntornShadow.abandon(c);
-        U.compareAndSetInt(c, ASK, ASKED, DONE);
+        // Who asks asks before the poll: after this thread took that back, it sees the request.
+        if (U.getIntVolatile(c, ASK) == ASKED) U.compareAndSetInt(c, ASK, ASKED, DONE);
     }
 }
