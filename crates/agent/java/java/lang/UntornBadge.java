@@ -17,7 +17,7 @@ import jdk.internal.vm.annotation.DontInline;
  *
  * <p>Safe points, in the order in which they are tried:
  * <ul>
- * <li>A poll, at the entry of an instrumented method, at a loop's end and in every slow path. It is an opaque read, over
+ * <li>A poll, at the entry of an instrumented method that calls others, at a loop's end and in every slow path. It is an opaque read, over
  *     which a compiler moves no memory access. This is the paper's explicit protocol.
  * <li>The thread is in a native method or has no frame, or waits for a monitor: it sleeps, parks, waits, reads from a
  *     socket. This is the paper's implicit protocol, but the blocked thread does nothing for it: who asks looks, with
