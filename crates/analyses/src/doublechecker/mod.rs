@@ -39,6 +39,7 @@
 //! It sees one order of events: a region that could be torn in another order is not reported.
 //! With synchronization edges a region can be reported that is torn by the order of its locks alone; that is *suspected*, never *observed*.
 
+mod dependences;
 mod first;
 mod graph;
 mod icd;
@@ -56,6 +57,7 @@ use serde_json::{Value, json};
 use untorn_model::{EventIndex, Kinds, Op, Tables, ThreadId};
 use untorn_trace::{Batch, Error};
 
+pub use dependences::Dependences;
 pub use first::{FirstRun, Suspicious};
 pub use profile::{Profile, ProfileError, StaticRegion};
 pub use selection::{Selected, Selection};
