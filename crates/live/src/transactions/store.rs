@@ -18,7 +18,7 @@ use super::log::{self, Log};
 /// Records of one block.
 const BLOCK: usize = 4096;
 /// Blocks that are kept for reuse.
-const SPARE: usize = 64;
+const SPARE: usize = 256;
 /// Records of one piece at most.
 const PIECE: u64 = 8192;
 
@@ -36,7 +36,7 @@ pub struct Room {
 impl Default for Room {
     fn default() -> Self {
         Self {
-            search: 16 << 20,
+            search: 4 << 20,
             memory: 256 << 20,
             disk: 8 << 30,
         }
