@@ -239,7 +239,7 @@ mod tests {
 
     fn all(lines: &mut Linearizer) -> Vec<(u32, u32)> {
         let mut out = Vec::new();
-        while lines.turn(|thread, records| {
+        while lines.turn(|thread: u32, records: &[u64]| {
             for &bits in records {
                 if let Some(Record::Begin { region }) = Record::decode(bits) {
                     out.push((thread, region));

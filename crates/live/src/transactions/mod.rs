@@ -17,6 +17,8 @@ mod locks;
 mod log;
 mod scan;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
