@@ -235,6 +235,13 @@ impl Sieve for Dependences {
     #[inline]
     fn end(&mut self, thread: u32) {
         let this = self.thread(thread);
+        if this.own
+            && let Some(last) = this.nodes.back_mut()
+            && last.acts == NEVER
+        {
+            // What follows joins the node, and may do what this region did not.
+            last.acts = last.start;
+        }
         this.begin = None;
         this.acted = None;
         this.own = false;

@@ -15,8 +15,6 @@ use rustc_hash::FxHashMap;
 use super::locks::Hold;
 use super::log::{self, Log};
 
-/// Records of one block.
-const BLOCK: usize = 4096;
 /// Blocks that are kept for reuse.
 const SPARE: usize = 256;
 /// Records of one piece at most.
@@ -29,8 +27,10 @@ pub struct Room {
     pub search: u64,
     /// Bytes of undecided records in memory; more go to the disk.
     pub memory: u64,
-    /// Bytes on the disk; more are dropped.
+    /// Bytes of undecided records on the disk and of wanted ones anywhere; more are dropped.
     pub disk: u64,
+    /// Records that are moved together.
+    pub block: usize,
 }
 
 impl Default for Room {
@@ -39,6 +39,7 @@ impl Default for Room {
             search: 4 << 20,
             memory: 256 << 20,
             disk: 8 << 30,
+            block: 4096,
         }
     }
 }
@@ -157,19 +158,20 @@ impl Store {
         if !stream.turns.back().is_some_and(goes_on) {
             stream.turns.push_back(Turn { position, order });
         }
+        let block = self.room.block;
         self.order += records.len() as u64;
         self.resident += records.len() as u64;
         while !records.is_empty() {
-            let block = match stream.blocks.back_mut() {
+            let last = match stream.blocks.back_mut() {
                 Some(Block {
                     data: Data::Memory(data),
                     count,
                     ..
-                }) if data.len() < BLOCK => Some((data, count)),
+                }) if data.len() < block => Some((data, count)),
                 _ => None,
             };
-            let Some((data, count)) = block else {
-                let data = (self.spare.pop()).unwrap_or_else(|| Vec::with_capacity(BLOCK));
+            let Some((data, count)) = last else {
+                let data = (self.spare.pop()).unwrap_or_else(|| Vec::with_capacity(block));
                 stream.blocks.push_back(Block {
                     first: stream.end,
                     count: 0,
@@ -177,7 +179,7 @@ impl Store {
                 });
                 continue;
             };
-            let now = records.len().min(BLOCK - data.len());
+            let now = records.len().min(block - data.len());
             data.extend_from_slice(&records[..now]);
             *count += now as u64;
             stream.end += now as u64;
@@ -205,9 +207,9 @@ impl Store {
     pub fn keep(&mut self, thread: u32, range: Range<u64>, holds: Vec<Hold>) {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
-        let room = self.kept.spilled() + self.slots * BLOCK as u64 * 8 <= self.room.disk;
-        let found = room && self.read(thread, &range, &mut buffer).is_ok();
-        let whole = buffer.len() as u64 == range.end - range.start;
+        let more = range.end - range.start;
+        let found = self.fits(more) && self.read(thread, &range, &mut buffer).is_ok();
+        let whole = buffer.len() as u64 == more;
         let at = self.kept.len();
         if found && whole && self.kept.push(&buffer).is_ok() {
             self.cut(thread, &range, at);
@@ -216,9 +218,15 @@ impl Store {
             }
         } else {
             self.dropped.0 += 1;
-            self.dropped.1 += range.end - range.start;
+            self.dropped.1 += more;
         }
         self.buffer = buffer;
+    }
+
+    /// Whether there is room for so many records more.
+    fn fits(&self, records: u64) -> bool {
+        let undecided = self.slots * self.room.block as u64;
+        (undecided + self.kept.len() + records) * 8 <= self.room.disk
     }
 
     fn cut(&mut self, thread: u32, range: &Range<u64>, at: u64) {
@@ -265,7 +273,7 @@ impl Store {
                     into.extend_from_slice(&data[from as usize..to as usize]);
                 }
                 (Data::Disk(slot), Some(file)) => {
-                    let at = slot * BLOCK as u64 + from;
+                    let at = slot * self.room.block as u64 + from;
                     log::read(file, at, (to - from) as usize, into)?;
                 }
                 _ => {}
@@ -323,32 +331,31 @@ impl Store {
     /// Moves the oldest full blocks of each thread to the disk while there are too many.
     fn spill(&mut self) {
         let limit = self.room.memory / 8;
-        for stream in &mut self.streams {
-            if self.resident <= limit {
-                return;
-            }
-            for block in &mut stream.blocks {
+        for thread in 0..self.streams.len() {
+            for at in 0..self.streams[thread].blocks.len() {
+                if self.resident <= limit {
+                    return;
+                }
+                let slot = self.free.pop().or_else(|| {
+                    let fits = self.fits(self.room.block as u64);
+                    self.slots += u64::from(fits);
+                    fits.then(|| self.slots - 1)
+                });
+                let block = &mut self.streams[thread].blocks[at];
+                let full = |data: &Vec<u64>| data.len() == self.room.block;
                 let Data::Memory(data) = &block.data else {
+                    self.free.extend(slot);
                     continue;
                 };
-                if self.resident <= limit || data.len() < BLOCK {
+                if !full(data) {
+                    self.free.extend(slot);
                     break;
                 }
-                let slot = match self.free.pop() {
-                    Some(slot) => Some(slot),
-                    None if (self.slots + 1) * BLOCK as u64 * 8 + self.kept.spilled()
-                        <= self.room.disk =>
-                    {
-                        self.slots += 1;
-                        Some(self.slots - 1)
-                    }
-                    None => None,
-                };
+                if self.file.is_none() {
+                    self.file = tempfile::tempfile().ok();
+                }
                 let written = slot.filter(|slot| {
-                    if self.file.is_none() {
-                        self.file = tempfile::tempfile().ok();
-                    }
-                    let at = slot * BLOCK as u64;
+                    let at = slot * self.room.block as u64;
                     (self.file.as_ref()).is_some_and(|file| log::write(file, at, data).is_ok())
                 });
                 self.resident -= data.len() as u64;
