@@ -390,7 +390,7 @@ fn cuts() -> impl Strategy<Value = Vec<(usize, usize)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     /// Whatever a run does and however its records arrive: what was torn is the same in the excerpt, on the same grounds.
     #[test]
