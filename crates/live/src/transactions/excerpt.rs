@@ -148,9 +148,11 @@ impl Excerpt {
         Ok(())
     }
 
-    /// Names what the wanted stretches speak of.
+    /// Names what the wanted stretches speak of; if that is not much, whatever was announced.
     fn introduce(&mut self, announcements: &Log, names: &mut Names) -> Result<(), Error> {
         const STEP: u64 = 1 << 16;
+        const FEW: u64 = 1 << 16;
+        let few = announcements.len() <= FEW;
         let (mut locks, mut objects) = (FxHashSet::default(), FxHashSet::default());
         let steps = |log: &Log, visit: &mut dyn FnMut(Record)| {
             let (mut records, mut at) = (Vec::new(), 0);
@@ -163,28 +165,27 @@ impl Excerpt {
             }
             Ok(())
         };
-        if announcements.len() == 0 {
-            return Ok(());
+        if !few {
+            steps(&self.store.kept, &mut |record| match record {
+                Record::Access { object, .. } => {
+                    objects.insert(object);
+                }
+                Record::Lock { lock, .. } => {
+                    locks.insert(lock);
+                }
+                _ => {}
+            })?;
         }
-        steps(&self.store.kept, &mut |record| match record {
-            Record::Access { object, .. } => {
-                objects.insert(object);
-            }
-            Record::Lock { lock, .. } => {
-                locks.insert(lock);
-            }
-            _ => {}
-        })?;
         let held = self.store.starts.values().flatten();
         locks.extend(held.map(|hold| hold.lock));
         steps(announcements, &mut |record| match record {
-            Record::NewLock { lock, class } if locks.contains(&lock) => {
+            Record::NewLock { lock, class } if few || locks.contains(&lock) => {
                 names.new_lock(lock, class, false);
             }
-            Record::NewClassLock { lock, class } if locks.contains(&lock) => {
+            Record::NewClassLock { lock, class } if few || locks.contains(&lock) => {
                 names.new_lock(lock, class, true);
             }
-            Record::NewObject { object, class } if objects.contains(&object) => {
+            Record::NewObject { object, class } if few || objects.contains(&object) => {
                 names.new_object(object, class);
             }
             _ => {}

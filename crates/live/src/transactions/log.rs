@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Records that are held in memory before they are written out together.
-const IN_MEMORY: usize = 1 << 20;
+const IN_MEMORY: usize = 1 << 22;
 
 /// Appends records and reads them again.
 #[derive(Debug, Default)]
@@ -61,20 +61,36 @@ impl Log {
     }
 }
 
+/// Records that are turned into bytes at a time: few enough to stay close.
+const STEP: usize = 1 << 13;
+
 /// Writes records at a place that counts records.
 pub fn write(file: &File, at: u64, records: &[u64]) -> io::Result<()> {
-    let bytes: Vec<u8> = (records.iter())
-        .flat_map(|record| record.to_ne_bytes())
-        .collect();
-    file.write_all_at(&bytes, at * 8)
+    let mut bytes = vec![0; records.len().min(STEP) * 8];
+    for (part, at) in records.chunks(STEP).zip((at..).step_by(STEP)) {
+        let bytes = &mut bytes[..part.len() * 8];
+        let (eights, _) = bytes.as_chunks_mut::<8>();
+        for (eight, record) in eights.iter_mut().zip(part) {
+            *eight = record.to_ne_bytes();
+        }
+        file.write_all_at(bytes, at * 8)?;
+    }
+    Ok(())
 }
 
 /// Appends what was written there to a vector.
 pub fn read(file: &File, at: u64, count: usize, into: &mut Vec<u64>) -> io::Result<()> {
-    let mut bytes = vec![0; count * 8];
-    file.read_exact_at(&mut bytes, at * 8)?;
-    let (eights, _) = bytes.as_chunks::<8>();
-    into.extend(eights.iter().map(|eight| u64::from_ne_bytes(*eight)));
+    let mut bytes = vec![0; count.min(STEP) * 8];
+    let (mut at, mut left) = (at, count);
+    while left > 0 {
+        let now = left.min(STEP);
+        let bytes = &mut bytes[..now * 8];
+        file.read_exact_at(bytes, at * 8)?;
+        let (eights, _) = bytes.as_chunks::<8>();
+        into.extend(eights.iter().map(|eight| u64::from_ne_bytes(*eight)));
+        at += now as u64;
+        left -= now;
+    }
     Ok(())
 }
 

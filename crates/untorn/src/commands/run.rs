@@ -101,6 +101,9 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
         RunMode::Single | RunMode::Precise => args.selection.select(default(args))?.analyses,
     };
     let sifted = suffices(args, default(args)).then(|| sift(source));
+    if sifted.is_some() {
+        analyses = vec![args.selection.precise_analysis()];
+    }
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }
