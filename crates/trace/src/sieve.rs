@@ -40,10 +40,5 @@ pub trait Sieve {
     /// Decides what can be decided; what it does not speak of will never be wanted.
     ///
     /// `now` is where each thread stands; with `last` there is nothing to come.
-    fn search(
-        &mut self,
-        now: &[u64],
-        last: bool,
-        tell: &mut dyn FnMut(Fate, u32, Range<u64>),
-    );
+    fn search(&mut self, now: &[u64], last: bool, tell: &mut dyn FnMut(Fate, u32, Range<u64>));
 }

@@ -275,12 +275,7 @@ impl Sieve for Dependences {
         self.graph.wants_collection()
     }
 
-    fn search(
-        &mut self,
-        now: &[u64],
-        last: bool,
-        tell: &mut dyn FnMut(Fate, u32, Range<u64>),
-    ) {
+    fn search(&mut self, now: &[u64], last: bool, tell: &mut dyn FnMut(Fate, u32, Range<u64>)) {
         let mut open = Vec::new();
         for thread in 0..self.threads.len() {
             let this = &mut self.threads[thread];
@@ -304,7 +299,11 @@ impl Sieve for Dependences {
             tell(Fate::Wanted, stretch.thread.0, stretch.start..stretch.end);
         }
         self.graph.stretches(|stretch| {
-            tell(Fate::Undecided, stretch.thread.0, stretch.start..stretch.end);
+            tell(
+                Fate::Undecided,
+                stretch.thread.0,
+                stretch.start..stretch.end,
+            );
         });
         for (thread, this) in self.threads.iter_mut().enumerate() {
             this.nodes.retain_mut(|placed| {
@@ -312,17 +311,16 @@ impl Sieve for Dependences {
                 placed.node != NodeId::NONE
             });
             let mut before = NodeId::NONE;
-            this.nodes.retain(|placed| {
-                let first = std::mem::replace(&mut before, placed.node) != placed.node;
-                first
-            });
+            this.nodes
+                .retain(|placed| std::mem::replace(&mut before, placed.node) != placed.node);
             if this.nodes.is_empty() {
                 (this.left, this.own) = (false, false);
             }
             // What goes on has not been told of in full.
-            let rest = match this.nodes.is_empty() {
-                true => this.begin,
-                false => Some(this.begin.unwrap_or(NEVER).min(this.since)),
+            let rest = if this.nodes.is_empty() {
+                this.begin
+            } else {
+                Some(this.begin.unwrap_or(NEVER).min(this.since))
             };
             if let Some(rest) = rest.filter(|_| !last) {
                 tell(Fate::Undecided, thread as u32, rest..NEVER);

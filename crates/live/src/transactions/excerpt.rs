@@ -82,17 +82,19 @@ impl Decoding<'_> {
     }
 
     fn take(&mut self, thread: ThreadId, hold: &Hold) {
-        let op = match hold.shared {
-            true => LockOp::AcquireShared,
-            false => LockOp::Acquire,
+        let op = if hold.shared {
+            LockOp::AcquireShared
+        } else {
+            LockOp::Acquire
         };
         self.lock(thread, op, hold.lock, hold.depth);
     }
 
     fn give_up(&mut self, thread: ThreadId, hold: &Hold) {
-        let op = match hold.shared {
-            true => LockOp::ReleaseShared,
-            false => LockOp::Release,
+        let op = if hold.shared {
+            LockOp::ReleaseShared
+        } else {
+            LockOp::Release
         };
         self.lock(thread, op, hold.lock, hold.depth);
     }
@@ -100,10 +102,11 @@ impl Decoding<'_> {
 
 impl Excerpt {
     pub fn new(mut store: Store, announcements: Log) -> Self {
-        store.pieces.sort_unstable_by_key(|p| (p.thread, p.position));
-        let touch = |a: &Piece, b: &Piece| {
-            a.thread == b.thread && a.position + a.count == b.position
-        };
+        store
+            .pieces
+            .sort_unstable_by_key(|p| (p.thread, p.position));
+        let touch =
+            |a: &Piece, b: &Piece| a.thread == b.thread && a.position + a.count == b.position;
         let pieces = &store.pieces;
         let joined = |at: usize| {
             let before = at.checked_sub(1).and_then(|before| pieces.get(before));
@@ -160,7 +163,11 @@ impl Excerpt {
                 let count = STEP.min(log.len() - at);
                 records.clear();
                 log.read(at, count as usize, &mut records).map_err(failed)?;
-                records.iter().copied().filter_map(Record::decode).for_each(&mut *visit);
+                records
+                    .iter()
+                    .copied()
+                    .filter_map(Record::decode)
+                    .for_each(&mut *visit);
                 at += count;
             }
             Ok(())

@@ -43,7 +43,9 @@ impl Holds {
 
     /// The open wait on a lock.
     pub fn waiting(&self, lock: u64) -> Option<&Hold> {
-        self.all.iter().find(|hold| hold.waiting && hold.lock == lock)
+        self.all
+            .iter()
+            .find(|hold| hold.waiting && hold.lock == lock)
     }
 
     pub fn depth(&self, lock: u64) -> u32 {

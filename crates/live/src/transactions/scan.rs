@@ -52,7 +52,10 @@ impl Scan {
     ) {
         let mut rest = records;
         loop {
-            let accesses = rest.iter().take_while(|bits| Record::is_access(**bits)).count();
+            let accesses = rest
+                .iter()
+                .take_while(|bits| Record::is_access(**bits))
+                .count();
             if accesses > 0 {
                 self.accesses(thread, accesses as u64, sieve, counted);
                 rest = &rest[accesses..];

@@ -323,8 +323,13 @@ impl Store {
     /// Whether a record is still there.
     pub fn holds(&self, thread: u32, position: u64) -> bool {
         self.streams.get(thread as usize).is_some_and(|stream| {
-            let block = stream.blocks.partition_point(|block| block.end() <= position);
-            stream.blocks.get(block).is_some_and(|b| b.first <= position)
+            let block = stream
+                .blocks
+                .partition_point(|block| block.end() <= position);
+            stream
+                .blocks
+                .get(block)
+                .is_some_and(|b| b.first <= position)
         })
     }
 

@@ -36,13 +36,12 @@ enum Act {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let access = (0..OBJECTS, 0..FIELDS, any::<bool>()).prop_map(|(object, field, writes)| {
-        Act::Access {
+    let access =
+        (0..OBJECTS, 0..FIELDS, any::<bool>()).prop_map(|(object, field, writes)| Act::Access {
             object,
             field,
             writes,
-        }
-    });
+        });
     prop_oneof![
         2 => Just(Act::Begin),
         2 => Just(Act::End),
@@ -128,7 +127,9 @@ impl World {
             access,
         });
         let held = self.threads[t].held.iter();
-        let names = held.map(|(lock, _)| format!("Lock@m{}", lock + 1)).collect();
+        let names = held
+            .map(|(lock, _)| format!("Lock@m{}", lock + 1))
+            .collect();
         self.held_at.insert(site + 1, names);
         site
     }
@@ -234,7 +235,11 @@ impl World {
             State::Read(u) if !writes && u == t => state,
             State::Written(u) => {
                 self.edge_from(t, u);
-                if writes { State::Written(t) } else { State::Read(t) }
+                if writes {
+                    State::Written(t)
+                } else {
+                    State::Read(t)
+                }
             }
             State::Read(u) if writes => {
                 self.edge_from(t, u);
@@ -348,7 +353,10 @@ fn analyzed(mut source: LiveSource, analysis: Box<dyn Analysis>) -> Outcome {
     source.keep().unwrap();
     let outcome = untorn_analyses::run(&mut source, &mut [analysis], &mut |_| {}).unwrap();
     let tally = source.tally();
-    assert_eq!((tally.refused, tally.put_in, tally.undeclared, tally.cut_off), (0, 0, 0, 0));
+    assert_eq!(
+        (tally.refused, tally.put_in, tally.undeclared, tally.cut_off),
+        (0, 0, 0, 0)
+    );
     outcome
 }
 
@@ -374,7 +382,12 @@ const SMALL: Room = Room {
     block: 8,
 };
 
-fn sifted(world: &World, cuts: &[(usize, usize)], every: usize, room: Room) -> (LiveSource, Sifted) {
+fn sifted(
+    world: &World,
+    cuts: &[(usize, usize)],
+    every: usize,
+    room: Room,
+) -> (LiveSource, Sifted) {
     let mut source = world.source(cuts);
     let mut dependences = Dependences::searching_after(every);
     let sifted = source.sift(&mut dependences, room);
@@ -455,7 +468,14 @@ fn regions_that_take_turns_are_freed_unread() {
         steps.extend([
             (t, Act::Begin),
             (t, Act::Lock(0)),
-            (t, Act::Access { object: 0, field: 0, writes: true }),
+            (
+                t,
+                Act::Access {
+                    object: 0,
+                    field: 0,
+                    writes: true,
+                },
+            ),
             (t, Act::Unlock(0)),
             (t, Act::End),
         ]);

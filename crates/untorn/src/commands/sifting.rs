@@ -67,10 +67,7 @@ impl Counts {
         if let Value::Object(counted) = counted {
             counted.extend(self.stats);
         }
-        let (stretches, records) = (
-            self.sifted.dropped_stretches,
-            self.sifted.dropped_records,
-        );
+        let (stretches, records) = (self.sifted.dropped_stretches, self.sifted.dropped_records);
         if stretches > 0 {
             note(&format!(
                 "{stretches} stretches of threads ({records} records) that may lie on a cycle were left out for lack of room: what tears there is not reported"
