@@ -255,6 +255,12 @@ impl Record {
         }
     }
 
+    /// Whether these bytes are a [`Record::Access`]: cheaper than taking them apart.
+    #[inline]
+    pub const fn is_access(bits: u64) -> bool {
+        bits & ACCESS != 0
+    }
+
     /// Whether these bytes are a [`Record::Edge`]: cheaper than taking them apart.
     #[inline]
     pub const fn is_edge(bits: u64) -> bool {

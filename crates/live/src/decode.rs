@@ -162,7 +162,8 @@ fn access(names: &mut Names, site: u32, object: u64, prefix: Prefix) -> Option<(
     Some((place, op))
 }
 
-fn lock_op(names: &mut Names, op: LockOp, lock: u64) -> Option<Op> {
+/// The event of an operation on a lock.
+pub fn lock_op(names: &mut Names, op: LockOp, lock: u64) -> Option<Op> {
     let kind = match op {
         LockOp::Signal | LockOp::Await => LockKind::Synchronizer,
         LockOp::AcquireShared | LockOp::ReleaseShared => LockKind::Explicit,

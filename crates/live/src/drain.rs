@@ -58,6 +58,8 @@ pub struct Drain {
     next: Vec<u64>,
     /// How far each segment has been read.
     read_to: Vec<usize>,
+    /// Segments in use, by thread and sequence number: of one pass.
+    used: Vec<(u32, u64, u32)>,
     done: Drained,
 }
 
@@ -74,6 +76,7 @@ impl Drain {
             backed: initial,
             next: Vec::new(),
             read_to: vec![0; memory.segments() as usize],
+            used: Vec::new(),
             done: Drained::default(),
             memory,
         })
@@ -107,27 +110,34 @@ impl Drain {
         self.done
     }
 
-    /// Looks at every segment once; whether anything was there.
+    /// Looks at every segment once, those of a thread in their order; whether anything was there.
     fn pass(&mut self, to: &Sender<Chunk>) -> Result<bool, Gone> {
         let mut progress = false;
+        let mut used = std::mem::take(&mut self.used);
+        used.clear();
         for segment in 0..self.backed {
             let entry = pool::entry(&self.memory, segment);
-            if entry.state == layout::FREE || entry.thread >> record::THREAD_BITS != 0 {
+            if entry.state != layout::FREE && entry.thread >> record::THREAD_BITS == 0 {
+                used.push((entry.thread, entry.sequence, segment));
+            }
+        }
+        used.sort_unstable();
+        for &(thread, sequence, segment) in &used {
+            let index = thread as usize;
+            if self.next.len() <= index {
+                self.next.resize(index + 1, 0);
+            }
+            if sequence != self.next[index] {
                 continue;
             }
-            let thread = entry.thread as usize;
-            if self.next.len() <= thread {
-                self.next.resize(thread + 1, 0);
-            }
-            if entry.sequence != self.next[thread] {
-                continue;
-            }
+            // It may have been filled since, and what is full is complete.
+            let is_full = pool::entry(&self.memory, segment).state == layout::FULL;
             let from = self.read_to[segment as usize];
             let mut records = Vec::new();
             let end = pool::read(&self.memory, segment, from, &mut records);
             self.read_to[segment as usize] = end;
-            if entry.state == layout::FULL {
-                self.next[thread] += 1;
+            if is_full {
+                self.next[index] += 1;
                 self.read_to[segment as usize] = 0;
                 self.done.segments += 1;
                 pool::recycle(&self.memory, segment, end);
@@ -136,13 +146,10 @@ impl Drain {
             if !records.is_empty() {
                 progress = true;
                 self.done.records += records.len() as u64;
-                let chunk = Chunk {
-                    thread: entry.thread,
-                    records,
-                };
-                to.send(chunk).map_err(|_| Gone)?;
+                to.send(Chunk { thread, records }).map_err(|_| Gone)?;
             }
         }
+        self.used = used;
         Ok(progress)
     }
 

@@ -24,6 +24,7 @@ mod session;
 mod signals;
 mod source;
 mod standalone;
+mod transactions;
 mod watch;
 
 pub use drain::{Drained, Limits};
@@ -34,4 +35,5 @@ pub use record::record;
 pub use session::Process;
 pub use source::{LiveSource, Tally};
 pub use standalone::Standalone;
+pub use transactions::{Room, Scanned, Sifted};
 pub use watch::{Options, Watched, watch};

@@ -9,6 +9,8 @@ use untorn_channel::Record;
 
 /// Records handed out at a time before another thread gets its turn.
 const TURN: usize = 4096;
+/// With more threads than this nobody lets another go first: it is only for speed, and the queue is searched for it.
+const POLITE: usize = 64;
 
 #[derive(Debug, Default)]
 struct Stream {
@@ -21,11 +23,33 @@ struct Stream {
     waiters: Vec<(u64, u32)>,
     /// In the queue of threads that may run, or waiting for another.
     scheduled: bool,
+    /// Waiting for another.
+    waiting: bool,
 }
 
 impl Stream {
     fn len(&self) -> usize {
         self.chunks.iter().map(Vec::len).sum::<usize>() - self.at
+    }
+}
+
+/// Takes records in their order.
+pub trait Take {
+    /// The next records of a thread, none of which is an edge.
+    fn records(&mut self, thread: u32, records: &[u64]);
+
+    /// An edge that the thread passes.
+    fn edge(&mut self, _thread: u32, _edge: u64, _from: u32, _position: u64) {}
+
+    /// Whether the thread that an edge comes from had better go on for a while before the edge is passed.
+    fn defers(&self, _from: u32, _position: u64) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(u32, &[u64])> Take for F {
+    fn records(&mut self, thread: u32, records: &[u64]) {
+        self(thread, records);
     }
 }
 
@@ -35,6 +59,8 @@ pub struct Linearizer {
     streams: Vec<Stream>,
     ready: VecDeque<u32>,
     edges: u64,
+    /// How often in a row a thread let another go first, and nothing was handed out.
+    deferred: usize,
 }
 
 impl Linearizer {
@@ -61,15 +87,16 @@ impl Linearizer {
 
     /// Hands a turn's worth of some thread's records out, in runs; `false` if none can go on.
     ///
-    /// Edges are not handed out.
-    pub fn turn(&mut self, mut take: impl FnMut(u32, &[u64])) -> bool {
+    /// Edges are not among them.
+    pub fn turn(&mut self, mut take: impl Take) -> bool {
         let Some(thread) = self.ready.pop_front() else {
             return false;
         };
         let index = thread as usize;
         let mut waits_for = None;
+        let mut lets_first = None;
         let mut left = TURN;
-        while left > 0 && waits_for.is_none() {
+        while left > 0 && waits_for.is_none() && lets_first.is_none() {
             let stream = &mut self.streams[index];
             let Some(chunk) = stream.chunks.pop_front() else {
                 break;
@@ -82,19 +109,29 @@ impl Linearizer {
                 let length = run.iter().position(|&bits| Record::is_edge(bits));
                 let length = length.unwrap_or(run.len());
                 if length > 0 {
-                    take(thread, &run[..length]);
+                    take.records(thread, &run[..length]);
                     at += length;
                 }
                 let Some(&edge) = chunk[..end].get(at) else {
                     break;
                 };
-                if let Some(first) = self.blocks(thread, edge) {
-                    waits_for = Some(first);
-                    break;
+                match self.passes(thread, edge, &take) {
+                    Passing::Through(from, position) => take.edge(thread, edge, from, position),
+                    Passing::After(from, position) => {
+                        waits_for = Some((from, position));
+                        break;
+                    }
+                    Passing::Later(from) => {
+                        lets_first = Some(from);
+                        break;
+                    }
                 }
                 at += 1;
             }
             let stream = &mut self.streams[index];
+            if at > start {
+                self.deferred = 0;
+            }
             stream.position += (at - start) as u64;
             left -= at - start;
             if at < chunk.len() {
@@ -107,7 +144,13 @@ impl Linearizer {
         self.wake(thread);
         let stream = &mut self.streams[index];
         if let Some((from, position)) = waits_for {
+            stream.waiting = true;
             self.streams[from as usize].waiters.push((position, thread));
+        } else if let Some(from) = lets_first {
+            self.deferred += 1;
+            self.ready.retain(|other| *other != from);
+            self.ready.push_front(from);
+            self.ready.push_back(thread);
         } else if stream.chunks.is_empty() {
             stream.scheduled = false;
         } else {
@@ -116,37 +159,48 @@ impl Linearizer {
         true
     }
 
-    /// What must be handed out before a thread can pass an edge; none if it has been.
-    fn blocks(&mut self, thread: u32, edge: u64) -> Option<(u32, u64)> {
+    /// Whether a thread can pass an edge.
+    fn passes(&mut self, thread: u32, edge: u64, take: &impl Take) -> Passing {
         let Some(Record::Edge {
             thread: from,
             position,
         }) = Record::decode(edge)
         else {
-            return None;
+            return Passing::Through(thread, 0);
         };
         if from == thread {
-            return None;
+            return Passing::Through(from, position);
         }
-        if self.stream(from).position < position {
-            return Some((from, position));
+        let patient = self.deferred <= self.ready.len() && self.ready.len() <= POLITE;
+        let source = self.stream(from);
+        if source.position < position {
+            return Passing::After(from, position);
+        }
+        let can_run = !source.waiting && !source.chunks.is_empty();
+        if patient && can_run && take.defers(from, position) {
+            return Passing::Later(from);
         }
         self.edges += 1;
-        None
+        Passing::Through(from, position)
     }
 
     /// Lets those run who waited for what this thread has passed now.
     fn wake(&mut self, thread: u32) {
         let stream = &mut self.streams[thread as usize];
         let position = stream.position;
-        let ready = &mut self.ready;
-        stream.waiters.retain(|&(wanted, waiter)| {
+        if stream.waiters.is_empty() {
+            return;
+        }
+        let mut waiters = std::mem::take(&mut stream.waiters);
+        waiters.retain(|&(wanted, waiter)| {
             let still = wanted > position;
             if !still {
-                ready.push_back(waiter);
+                self.streams[waiter as usize].waiting = false;
+                self.ready.push_back(waiter);
             }
             still
         });
+        self.streams[thread as usize].waiters = waiters;
     }
 
     /// Records that nothing can release any more.
@@ -158,6 +212,16 @@ impl Linearizer {
     pub fn edges(&self) -> u64 {
         self.edges
     }
+}
+
+/// What a thread does at an edge.
+enum Passing {
+    /// It comes from that position.
+    Through(u32, u64),
+    /// It waits until that position has been handed out.
+    After(u32, u64),
+    /// It lets that thread go first.
+    Later(u32),
 }
 
 #[cfg(test)]
@@ -175,7 +239,7 @@ mod tests {
 
     fn all(lines: &mut Linearizer) -> Vec<(u32, u32)> {
         let mut out = Vec::new();
-        while lines.turn(|thread, records| {
+        while lines.turn(|thread: u32, records: &[u64]| {
             for &bits in records {
                 if let Some(Record::Begin { region }) = Record::decode(bits) {
                     out.push((thread, region));

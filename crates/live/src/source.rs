@@ -16,6 +16,7 @@ use crate::linearize::Linearizer;
 use crate::names::Names;
 use crate::repair::Repair;
 use crate::replay::Spool;
+use crate::transactions::{Decoding, Excerpt};
 
 /// Events in a batch, about.
 const BATCH: usize = 8192;
@@ -46,6 +47,8 @@ pub struct LiveSource {
     checker: Checker,
     repair: Repair,
     spool: Option<Spool>,
+    /// What alone is yielded, once all was heard.
+    excerpt: Option<Excerpt>,
     /// How long a declaration is waited for: it was sent before the record was written, so it is on its way.
     patience: Duration,
     tally: Tally,
@@ -67,6 +70,7 @@ impl LiveSource {
             checker: Checker::default(),
             repair: Repair::default(),
             spool: None,
+            excerpt: None,
             patience: Duration::from_secs(5),
             tally: Tally::default(),
             process,
@@ -109,8 +113,47 @@ impl LiveSource {
         }
     }
 
+    pub(crate) fn lines(&mut self) -> &mut Linearizer {
+        &mut self.lines
+    }
+
+    /// All was heard, and these are the events.
+    pub(crate) fn yield_only(&mut self, excerpt: Excerpt) {
+        self.tally.cut_off = self.lines.stuck();
+        self.excerpt = Some(excerpt);
+    }
+
+    /// Decodes some of the events that alone are yielded.
+    fn fill_with(&mut self, mut excerpt: Excerpt, into: &mut Vec<Event>) -> Result<Kinds, Error> {
+        excerpt.fill(
+            BATCH,
+            &mut Decoding {
+                names: &mut self.names,
+                decoder: &mut self.decoder,
+                checker: &mut self.checker,
+                repair: &mut self.repair,
+                tally: &mut self.tally,
+                into,
+            },
+        )?;
+        self.excerpt = Some(excerpt);
+        let mut kinds = Kinds::NONE;
+        for event in &*into {
+            kinds.insert(event.op.kind());
+        }
+        Ok(kinds)
+    }
+
+    /// Counts and keeps what is yielded.
+    fn yielded(&mut self, events: &[Event]) {
+        self.tally.events += events.len() as u64;
+        if let Some(spool) = &mut self.spool {
+            spool.keep(events);
+        }
+    }
+
     /// Waits for more records; `false` when there will be none.
-    fn receive(&mut self) -> bool {
+    pub(crate) fn receive(&mut self) -> bool {
         let Ok(chunk) = self.chunks.recv() else {
             return false;
         };
@@ -155,6 +198,11 @@ impl Source for LiveSource {
 
     fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error> {
         into.clear();
+        if let Some(excerpt) = self.excerpt.take() {
+            let kinds = self.fill_with(excerpt, into)?;
+            self.yielded(into);
+            return Ok(kinds);
+        }
         let mut kinds = Kinds::NONE;
         loop {
             let Self {
@@ -168,7 +216,7 @@ impl Source for LiveSource {
                 tally,
                 ..
             } = self;
-            let went_on = lines.turn(|thread, records| {
+            let went_on = lines.turn(|thread: u32, records: &[u64]| {
                 if !names.knows_thread(thread) {
                     learn(names, declarations, patience, |names| {
                         names.knows_thread(thread)
@@ -223,10 +271,7 @@ impl Source for LiveSource {
                 break;
             }
         }
-        self.tally.events += into.len() as u64;
-        if let Some(spool) = &mut self.spool {
-            spool.keep(into);
-        }
+        self.yielded(into);
         Ok(kinds)
     }
 

@@ -10,6 +10,7 @@ pub mod record;
 pub mod refine;
 pub mod report;
 pub mod run;
+mod sifting;
 pub mod spec;
 pub mod trace;
 mod watching;

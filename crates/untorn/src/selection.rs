@@ -239,6 +239,11 @@ impl SelectionArgs {
         }
     }
 
+    /// What looks at all that is left when the rest was sifted out.
+    pub fn precise_analysis(&self) -> Box<dyn Analysis> {
+        doublechecker(self.sync_edges == Switch::On, Mode::PreciseOnly)
+    }
+
     fn second(&self) -> Result<Wanted, Failure> {
         let selection = Selection::new(self.second_profile()?, self.always_unary);
         Ok(Wanted {

@@ -45,6 +45,20 @@ public class Counter {
         System.exit(5);
     }
 }
+
+class Turns {
+    /** Threads that never run at the same time tear nothing. */
+    public static void main(String[] arguments) throws Exception {
+        Counter counter = new Counter();
+        for (int i = 0; i < 4; i++) {
+            Thread thread = new Thread(() -> {
+                for (int k = 0; k < 200; k++) counter.torn();
+            });
+            thread.start();
+            thread.join();
+        }
+    }
+}
 "#;
 
 /// JAVA_HOME, else what PATH finds.
@@ -82,13 +96,17 @@ fn agent() -> PathBuf {
 
 /// Runs untorn with options before `--` and the program after.
 fn untorn(options: &[&str]) -> Output {
+    untorn_on("Counter", options)
+}
+
+fn untorn_on(class: &str, options: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_untorn"))
         .args(options)
         .arg("--")
         .arg(tool("java"))
         .arg("-cp")
         .arg(classes())
-        .arg("Counter")
+        .arg(class)
         .env("UNTORN_AGENT", agent())
         .output()
         .unwrap()
@@ -120,6 +138,46 @@ fn run_reports_what_is_torn_and_nothing_else() {
         .map(|finding| finding["region"]["method"].as_str().unwrap())
         .collect();
     assert_eq!(methods, ["torn"]);
+}
+
+/// The methods that are torn, and what doublechecker counted.
+fn checked(class: &str, options: &[&str]) -> (Vec<String>, serde_json::Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("findings.json");
+    let mut all = vec!["run", "-o", file.to_str().unwrap()];
+    all.extend(options);
+    let run = untorn_on(class, &all);
+    let report = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{run:?}"));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let method =
+        |finding: &serde_json::Value| finding["region"]["method"].as_str().map(str::to_owned);
+    (
+        findings.iter().filter_map(method).collect(),
+        report["stats"]["doublechecker"].clone(),
+    )
+}
+
+#[test]
+fn doublechecker_alone_looks_only_at_what_may_lie_on_a_cycle() {
+    let (torn, counted) = checked("Counter", &["--fast"]);
+    assert_eq!(torn, ["torn"]);
+    assert_eq!(counted["regular_transactions"], 1200);
+    assert_eq!(counted["accesses_inside"], 2400);
+    assert!(counted["sccs"].as_u64() > Some(0), "{counted}");
+    assert!(counted["records_decoded"].as_u64() > Some(0), "{counted}");
+    let (torn, counted) = checked("Turns", &["--fast"]);
+    assert_eq!(torn, [""; 0]);
+    assert_eq!(counted["regular_transactions"], 800);
+    assert!(
+        counted["records_scanned"].as_u64() > Some(2000),
+        "{counted}"
+    );
+    assert_eq!(counted["records_decoded"], 0);
+    // With others beside it everything is looked at, and the same is found.
+    let (torn, counted) = checked("Counter", &["--with", "doublechecker,count"]);
+    assert_eq!(torn, ["torn"]);
+    assert_eq!(counted["records_decoded"], serde_json::Value::Null);
 }
 
 #[test]

@@ -187,6 +187,13 @@ impl Graph {
         }
     }
 
+    /// The stretches of all nodes that may yet turn out to lie on a cycle.
+    pub fn stretches(&self, mut visit: impl FnMut(Stretch)) {
+        for node in &self.nodes {
+            hand_out(node, &self.more, &mut visit);
+        }
+    }
+
     #[cfg(test)]
     pub fn edges(&self) -> &[(u32, u32)] {
         &self.edges

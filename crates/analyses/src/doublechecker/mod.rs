@@ -28,6 +28,8 @@
 //! - Edges are drawn from fewer transactions: an object remembers when it was last accessed, a shared one by which threads, and each thread counts the objects it made shared (`icd.rs`, `ownership.rs`).
 //!   A running program could not afford that; in a trace it costs a store, and spares the precise analysis most of what only ran at the same time.
 //! - The precise analysis is our velodrome: the paper's, too, is Velodrome on the logged accesses.
+//! - While a program runs with this analysis alone, the program's own order takes the place of ownership (`dependences.rs`): only transactions in components are decoded at all, and seen by the precise analysis when the run has ended.
+//!   What may lie on a cycle is kept on disk if it is much; beyond a limit transactions are left out, and the report says how many.
 //!
 //! # Modes
 //! *Single-run* does both.
@@ -39,6 +41,7 @@
 //! It sees one order of events: a region that could be torn in another order is not reported.
 //! With synchronization edges a region can be reported that is torn by the order of its locks alone; that is *suspected*, never *observed*.
 
+mod dependences;
 mod first;
 mod graph;
 mod icd;
@@ -56,6 +59,7 @@ use serde_json::{Value, json};
 use untorn_model::{EventIndex, Kinds, Op, Tables, ThreadId};
 use untorn_trace::{Batch, Error};
 
+pub use dependences::Dependences;
 pub use first::{FirstRun, Suspicious};
 pub use profile::{Profile, ProfileError, StaticRegion};
 pub use selection::{Selected, Selection};
@@ -77,7 +81,7 @@ pub enum Mode {
     SingleRun,
     /// The imprecise analysis alone; the profile is put here when the trace has ended.
     FirstRun(Arc<OnceLock<Profile>>),
-    /// The precise analysis alone, on everything.
+    /// The precise analysis alone, on everything: also where [`Dependences`] chose what there is.
     PreciseOnly,
 }
 
@@ -109,6 +113,8 @@ impl Default for Options {
 pub struct DoubleChecker {
     mode: Mode,
     precise: velodrome::Options,
+    /// The precise analysis, where it sees everything.
+    online: Option<Velodrome>,
     icd: Icd<Logs>,
     /// How many events there were, also those that were not looked at.
     end: u64,
@@ -122,13 +128,16 @@ impl DoubleChecker {
             condense: keep,
         });
         let logs = options.keep.map_or_else(Logs::default, Logs::with_limit);
+        let precise = velodrome::Options {
+            sync_edges: options.sync_edges,
+            examined: options.examined,
+            ..velodrome::Options::default()
+        };
         Self {
+            online: matches!(options.mode, Mode::PreciseOnly)
+                .then(|| Velodrome::new(precise.clone())),
             mode: options.mode,
-            precise: velodrome::Options {
-                sync_edges: options.sync_edges,
-                examined: options.examined,
-                ..velodrome::Options::default()
-            },
+            precise,
             icd: Icd::new(options.sync_edges, limits, logs),
             end: 0,
             suspects: Vec::new(),
@@ -171,19 +180,12 @@ impl DoubleChecker {
         Ok(profile)
     }
 
-    fn check_precisely(
-        &self,
+    /// Reports what the precise analysis found, as its own.
+    fn report(
+        mut precise: Velodrome,
         context: &Context<'_>,
-        excerpt: &Excerpt<'_>,
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
-        // Also when it looks for evidence it is to see nothing but the suspects, or it would misjudge where transactions begin.
-        let context = &Context {
-            replay: Some(excerpt),
-            ..*context
-        };
-        let mut precise = Velodrome::new(self.precise.clone());
-        excerpt.read(|batch| precise.batch(batch, context))?;
         let mut found = Outcome::default();
         precise.finish(context, &mut found)?;
         let stats = (outcome.stats.get_mut(NAME).and_then(Value::as_object_mut))
@@ -200,6 +202,22 @@ impl DoubleChecker {
             outcome.findings.push(finding);
         }
         Ok(())
+    }
+
+    fn check_precisely(
+        &self,
+        context: &Context<'_>,
+        excerpt: &Excerpt<'_>,
+        outcome: &mut Outcome,
+    ) -> Result<(), Error> {
+        // Also when it looks for evidence it is to see nothing but the suspects, or it would misjudge where transactions begin.
+        let context = &Context {
+            replay: Some(excerpt),
+            ..*context
+        };
+        let mut precise = Velodrome::new(self.precise.clone());
+        excerpt.read(|batch| precise.batch(batch, context))?;
+        Self::report(precise, context, outcome)
     }
 }
 
@@ -223,14 +241,12 @@ impl Analysis for DoubleChecker {
 
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
         self.end = batch.first.0 + batch.events.len() as u64;
+        if let Some(precise) = &mut self.online {
+            return precise.batch(batch, context);
+        }
         self.icd.grow(context.tables);
-        match self.mode {
-            Mode::PreciseOnly => {}
-            Mode::SingleRun | Mode::FirstRun(_) => {
-                for (index, event) in batch.indexed() {
-                    self.icd.event(index.0, event);
-                }
-            }
+        for (index, event) in batch.indexed() {
+            self.icd.event(index.0, event);
         }
         Ok(())
     }
@@ -253,6 +269,9 @@ impl Analysis for DoubleChecker {
             "suspect_stretches": self.suspects.len(),
         });
         outcome.stats.insert(NAME.to_owned(), stats);
+        if let Some(precise) = self.online.take() {
+            return Self::report(precise, context, outcome);
+        }
         let source = context.replay.ok_or_else(|| Error::Io {
             file: "trace".to_owned(),
             source: io::Error::new(

@@ -10,6 +10,7 @@ use untorn_trace::Source;
 
 use crate::cli::{RunArgs, StatusOf};
 use crate::commands::multi_run::{chosen, first_run, stale};
+use crate::commands::sifting::{sift, suffices};
 use crate::commands::watching::{ending, options, stats, status_of, warn};
 use crate::failure::Failure;
 use crate::output::{deliver, note, tell};
@@ -103,10 +104,17 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
         RunMode::Second => vec![args.selection.second_analysis()],
         RunMode::Single | RunMode::Precise => args.selection.select(default(args))?.analyses,
     };
+    let sifted = suffices(args, default(args)).then(|| sift(source));
+    if sifted.is_some() {
+        analyses = vec![args.selection.precise_analysis()];
+    }
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }
-    let outcome = untorn_analyses::run(source, &mut analyses, &mut |_| {})?;
+    let mut outcome = untorn_analyses::run(source, &mut analyses, &mut |_| {})?;
+    if let Some(counts) = sifted {
+        counts.put_into(&mut outcome);
+    }
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));
     Ok(Seen {

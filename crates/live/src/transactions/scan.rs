@@ -1,0 +1,165 @@
+//! What is seen of a thread without taking its accesses apart: regions, locks, announcements.
+//!
+//! Accesses have the highest bit of a record, so they are passed over by looking at that bit alone.
+
+use std::collections::VecDeque;
+
+use untorn_channel::Record;
+use untorn_channel::record::LockOp;
+use untorn_trace::Sieve;
+
+use super::locks::{Hold, Holds};
+
+/// What was counted of all threads.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Scanned {
+    pub records: u64,
+    pub regular_transactions: u64,
+    pub accesses_inside: u64,
+    pub accesses_outside: u64,
+}
+
+/// A lock that was held where a stretch may begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Start {
+    pub position: u64,
+    pub hold: Hold,
+}
+
+/// One thread, as far as it has been heard.
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// How many records it has written.
+    pub position: u64,
+    /// Open regions, outermost first.
+    regions: Vec<u32>,
+    /// It has done something in its region that others can depend on.
+    acted: bool,
+    holds: Holds,
+    /// For each place where a stretch may begin: the locks held there, in order.
+    pub starts: VecDeque<Start>,
+}
+
+impl Scan {
+    /// Passes records of this thread; `announce` gets what names locks and objects.
+    pub fn records<S: Sieve>(
+        &mut self,
+        thread: u32,
+        records: &[u64],
+        sieve: &mut S,
+        counted: &mut Scanned,
+        announce: &mut Vec<u64>,
+    ) {
+        let mut rest = records;
+        loop {
+            let accesses = rest
+                .iter()
+                .take_while(|bits| Record::is_access(**bits))
+                .count();
+            if accesses > 0 {
+                self.accesses(thread, accesses as u64, sieve, counted);
+                rest = &rest[accesses..];
+            }
+            let Some((&bits, after)) = rest.split_first() else {
+                break;
+            };
+            rest = after;
+            self.control(thread, bits, sieve, counted, announce);
+            self.position += 1;
+        }
+        counted.records += records.len() as u64;
+    }
+
+    #[inline]
+    fn accesses<S: Sieve>(
+        &mut self,
+        thread: u32,
+        count: u64,
+        sieve: &mut S,
+        counted: &mut Scanned,
+    ) {
+        if self.regions.is_empty() {
+            counted.accesses_outside += count;
+        } else {
+            counted.accesses_inside += count;
+            self.act(thread, sieve);
+        }
+        self.position += count;
+    }
+
+    /// Something that others can depend on.
+    #[inline]
+    fn act<S: Sieve>(&mut self, thread: u32, sieve: &mut S) {
+        if !self.acted && !self.regions.is_empty() {
+            self.acted = true;
+            sieve.act(thread, self.position);
+        }
+    }
+
+    #[inline]
+    fn control<S: Sieve>(
+        &mut self,
+        thread: u32,
+        bits: u64,
+        sieve: &mut S,
+        counted: &mut Scanned,
+        announce: &mut Vec<u64>,
+    ) {
+        match Record::decode(bits) {
+            Some(Record::Begin { region }) => {
+                self.regions.push(region);
+                if self.regions.len() == 1 {
+                    counted.regular_transactions += 1;
+                    self.acted = false;
+                    self.may_start(self.position);
+                    sieve.begin(thread, self.position);
+                }
+            }
+            Some(Record::End { region }) => {
+                // Inner regions that were left without a record end with the outer one; a stranger ends nothing.
+                if let Some(at) = self.regions.iter().rposition(|open| *open == region) {
+                    self.regions.truncate(at);
+                    if at == 0 {
+                        sieve.end(thread);
+                    }
+                }
+            }
+            Some(Record::Lock { op, lock, .. }) => {
+                // What only awaits others is nothing that others depend on.
+                if !matches!(
+                    op,
+                    LockOp::Acquire | LockOp::AcquireShared | LockOp::Wake | LockOp::Await
+                ) {
+                    self.act(thread, sieve);
+                }
+                self.holds.follow(op, lock);
+            }
+            Some(Record::Fork { .. }) => self.act(thread, sieve),
+            Some(
+                Record::NewLock { .. } | Record::NewClassLock { .. } | Record::NewObject { .. },
+            ) => announce.push(bits),
+            _ => {}
+        }
+    }
+
+    /// Passes an edge.
+    pub fn edge<S: Sieve>(&mut self, thread: u32, from: u32, before: u64, sieve: &mut S) {
+        if from != thread {
+            if self.regions.is_empty() {
+                self.may_start(self.position);
+            }
+            sieve.depend(thread, self.position, from, before);
+        }
+        self.position += 1;
+    }
+
+    /// A stretch may begin here.
+    #[inline]
+    fn may_start(&mut self, position: u64) {
+        if !self.holds.is_empty() {
+            let holds = self.holds.all().iter();
+            self.starts
+                .extend(holds.map(|&hold| Start { position, hold }));
+        }
+    }
+}

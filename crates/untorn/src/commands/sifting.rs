@@ -1,0 +1,77 @@
+//! A run that is checked by doublechecker alone: only transactions that may lie on a cycle are looked at.
+
+use serde_json::{Map, Value, json};
+use untorn_analyses::Outcome;
+use untorn_analyses::doublechecker::Dependences;
+use untorn_live::{LiveSource, Room, Sifted};
+
+use crate::cli::RunArgs;
+use crate::output::note;
+use crate::selection::{AnalysisName, RunMode};
+
+/// Whether nobody needs the rest of the run.
+pub fn suffices(args: &RunArgs, default: &[AnalysisName]) -> bool {
+    let with = match args.selection.with.as_slice() {
+        [] => default,
+        with => with,
+    };
+    // Call stacks come from all of a thread's calls.
+    let all_calls = args.watch.stacks;
+    !all_calls
+        && match args.selection.mode {
+            RunMode::Single => with == [AnalysisName::Doublechecker],
+            RunMode::Second => args.selection.with != [AnalysisName::Velodrome],
+            RunMode::First | RunMode::Precise => false,
+        }
+}
+
+/// What sifting a run has counted.
+pub struct Counts {
+    sifted: Sifted,
+    stats: Map<String, Value>,
+}
+
+/// Hears a run to its end; from then on the source yields what may lie on a cycle.
+pub fn sift(source: &mut LiveSource) -> Counts {
+    let mut dependences = Dependences::default();
+    let sifted = source.sift(&mut dependences, Room::default());
+    let (scanned, graph) = (sifted.scanned, dependences.counts());
+    let stats = [
+        ("regular_transactions", scanned.regular_transactions),
+        ("accesses_inside", scanned.accesses_inside),
+        ("accesses_outside", scanned.accesses_outside),
+        ("graph_nodes", graph.nodes),
+        ("graph_edges", graph.edges),
+        ("sccs", graph.components),
+        ("most_graph_nodes", graph.most_nodes as u64),
+        ("records_scanned", scanned.records),
+        ("records_decoded", sifted.wanted),
+        ("records_dropped", sifted.dropped_records),
+        ("searches", sifted.searches),
+        ("bytes_spilled", sifted.spilled),
+        ("most_undecided_bytes", sifted.most_bytes),
+    ];
+    Counts {
+        sifted,
+        stats: stats
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), json!(count)))
+            .collect(),
+    }
+}
+
+impl Counts {
+    /// Puts what is true of the whole run in the place of what was counted on its excerpt.
+    pub fn put_into(self, outcome: &mut Outcome) {
+        let counted = outcome.stats.entry("doublechecker").or_insert(json!({}));
+        if let Value::Object(counted) = counted {
+            counted.extend(self.stats);
+        }
+        let (stretches, records) = (self.sifted.dropped_stretches, self.sifted.dropped_records);
+        if stretches > 0 {
+            note(&format!(
+                "{stretches} stretches of threads ({records} records) that may lie on a cycle were left out for lack of room: what tears there is not reported"
+            ));
+        }
+    }
+}
