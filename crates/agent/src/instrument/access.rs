@@ -47,7 +47,7 @@ impl Weaver<'_, '_> {
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
         }
-        if self.is_under_construction(index)? {
+        if self.is_under_construction(index) {
             self.counts
                 .add("sites left out: objects under construction");
             return Ok(());

@@ -162,31 +162,11 @@ impl Weaver<'_, '_> {
     }
 
     /// Whether a field is accessed of an object that this constructor makes and has told nobody of: it is private.
-    pub(super) fn is_under_construction(&mut self, index: usize) -> Result<bool> {
-        Ok(self.subject.plan.elides
+    pub(super) fn is_under_construction(&self, index: usize) -> bool {
+        self.subject.plan.elides
             && self.survey.takes_this(index)
             && self.survey.is_unused(index)
-            && self.made_here()?.is_some())
-    }
-
-    /// The call of `Object`'s constructor, if this is a constructor that makes that call and no other.
-    fn made_here(&mut self) -> Result<Option<usize>> {
-        if self.facts.name != "<init>" {
-            return Ok(None);
-        }
-        if let Some(known) = self.made_at {
-            return Ok(known);
-        }
-        let first = self.body.after_super(self.pool)?;
-        let mut found = None;
-        if let Some(call) = first.and_then(|first| first.checked_sub(1))
-            && let Insn::Invoke { method, .. } = self.body.insns()[call]
-            && self.pool.base().method_ref(method)?.class == "java/lang/Object"
-        {
-            found = Some(call);
-        }
-        self.made_at = Some(found);
-        Ok(found)
+            && self.made_at.is_some()
     }
 
     /// Gives a new object to the thread that makes it, where nobody else can know it yet: right after the constructor of `Object`.
@@ -194,7 +174,7 @@ impl Weaver<'_, '_> {
         if !self.subject.plan.optimistic || !self.subject.shadowed {
             return Ok(());
         }
-        let Some(call) = self.made_here()? else {
+        let Some(call) = self.made_at else {
             return Ok(());
         };
         let name = self.subject.class.name.to_string();

@@ -181,7 +181,7 @@ impl Survey {
             return Ok(());
         }
         let mut entered = vec![false; insns.len()];
-        let targets = insns.iter().flat_map(|insn| insn.targets());
+        let targets = insns.iter().flat_map(Insn::targets);
         let targets = targets.filter_map(|target| body.target(target));
         for index in targets.chain(self.ranges.iter().map(|range| range.handler)) {
             if let Some(entered) = entered.get_mut(index) {
@@ -199,7 +199,7 @@ impl Survey {
                     field,
                 } => {
                     let kind = pool.base().field_ref(field)?.descriptor;
-                    1 + FieldType::parse(&kind).map_or(1, |kind| kind.slots())
+                    1 + FieldType::parse(&kind).map_or(1, FieldType::slots)
                 }
                 _ => continue,
             };

@@ -37,8 +37,8 @@ pub(super) struct Weaver<'w, 'a> {
     temporaries: Vec<(Category, u16)>,
     /// Where a synchronized method keeps its lock, and what constant names it if it is a class.
     lock: Option<(u16, Option<PoolIndex>)>,
-    /// The call of `Object`'s constructor, once it was looked for.
-    pub(super) made_at: Option<Option<usize>>,
+    /// The call of `Object`'s constructor, if this is a constructor that makes it and calls no other of its own object.
+    pub(super) made_at: Option<usize>,
     /// Regions of blocks, by the number of the block.
     pub(super) blocks: FxHashMap<u32, i32>,
 }
@@ -107,6 +107,10 @@ impl<'w, 'a> Weaver<'w, 'a> {
         id: &'w mut Option<u32>,
     ) -> Result<Self> {
         let survey = Survey::new(&mut body, pool)?;
+        let made_at = match &*facts.name {
+            "<init>" => made_at(&mut body, pool)?,
+            _ => None,
+        };
         let mut lines: Vec<(u32, u32)> = body
             .code()
             .line_numbers()?
@@ -128,7 +132,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             kept: Vec::new(),
             temporaries: Vec::new(),
             lock: None,
-            made_at: None,
+            made_at,
             blocks: FxHashMap::default(),
         })
     }
@@ -427,6 +431,19 @@ impl<'w, 'a> Weaver<'w, 'a> {
         self.lock = Some((slot, source));
         Ok(())
     }
+}
+
+/// The call of `Object`'s constructor in a constructor.
+fn made_at(body: &mut MethodEditor<'_>, pool: &Pool<'_>) -> Result<Option<usize>> {
+    let first = body.after_super(pool)?;
+    let Some(call) = first.and_then(|first| first.checked_sub(1)) else {
+        return Ok(None);
+    };
+    let Insn::Invoke { method, .. } = body.insns()[call] else {
+        return Ok(None);
+    };
+    let made_here = pool.base().method_ref(method)?.class == "java/lang/Object";
+    Ok(made_here.then_some(call))
 }
 
 /// Which end of a method or block.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use untorn_analyses::doublechecker::Profile;
-use untorn_analyses::{Analysis, Outcome};
+use untorn_analyses::Outcome;
 use untorn_findings::{Document, merge};
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
@@ -41,8 +41,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     // What is wrong with the arguments is said before the program starts.
     let wanted = args.selection.select(default(args))?;
     options.config.mode = chosen(&args.selection)?;
-    let is_exact = |analysis: &Box<dyn Analysis>| EXACT.contains(&analysis.name());
-    options.config.skip_lone_locks = wanted.analyses.iter().all(is_exact);
+    let mut names = wanted.analyses.iter().map(|analysis| analysis.name());
+    options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
     let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
     if processes.is_empty() {
         return Err(Failure::NothingWatched);
