@@ -192,6 +192,17 @@ impl<S: Suspects> Icd<S> {
         (self.threads).resize(tables.threads.len(), Thread::default());
     }
 
+    /// Objects and locks that are gone leave ids without a past: nothing that comes can depend on them.
+    pub fn forget_gone(&mut self, gone: &[Event]) {
+        for event in gone {
+            match event.op {
+                Op::GoneObject(object) => self.objects[object.index()] = Owned::default(),
+                Op::GoneLock(lock) => self.locks[lock.index()] = LockObjects::default(),
+                _ => {}
+            }
+        }
+    }
+
     #[inline]
     pub fn event(&mut self, index: u64, event: &Event) {
         let t = event.thread;

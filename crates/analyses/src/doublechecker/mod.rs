@@ -112,6 +112,8 @@ pub struct DoubleChecker {
     icd: Icd<Logs>,
     /// How many events there were, also those that were not looked at.
     end: u64,
+    /// Whether ids were used again.
+    reused: bool,
     suspects: Vec<Stretch>,
 }
 
@@ -131,6 +133,7 @@ impl DoubleChecker {
             },
             icd: Icd::new(options.sync_edges, limits, logs),
             end: 0,
+            reused: false,
             suspects: Vec::new(),
         }
     }
@@ -161,7 +164,7 @@ impl DoubleChecker {
                         }
                     }
                     Op::End(_) => *depth = depth.saturating_sub(1),
-                    Op::Enter(_) | Op::Exit(_) => {}
+                    Op::Enter(_) | Op::Exit(_) | Op::GoneObject(_) | Op::GoneLock(_) => {}
                     _ if *depth == 0 => profile.add_unary(),
                     _ => {}
                 }
@@ -227,11 +230,18 @@ impl Analysis for DoubleChecker {
         match self.mode {
             Mode::PreciseOnly => {}
             Mode::SingleRun | Mode::FirstRun(_) => {
-                for (index, event) in batch.indexed() {
-                    self.icd.event(index.0, event);
+                for part in batch.parts() {
+                    if part.is_gone() {
+                        self.icd.forget_gone(part.events);
+                        continue;
+                    }
+                    for (index, event) in part.indexed() {
+                        self.icd.event(index.0, event);
+                    }
                 }
             }
         }
+        self.reused |= batch.kinds.intersects(Kinds::GONE);
         Ok(())
     }
 
@@ -263,6 +273,7 @@ impl Analysis for DoubleChecker {
         let excerpt = Excerpt {
             stretches: &self.suspects,
             source,
+            reused: self.reused,
         };
         if let Mode::FirstRun(profile) = &self.mode {
             // Only the first trace counts if one analysis is used for several.
