@@ -148,7 +148,7 @@ pub struct Var {
     pub part: Part,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockKind {
     /// An object's own monitor.
     Monitor,

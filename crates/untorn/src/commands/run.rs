@@ -99,6 +99,7 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
         RunMode::Second => vec![args.selection.second_analysis()],
         RunMode::Single | RunMode::Precise => args.selection.select(default(args))?.analyses,
     };
+    source.reuse_ids();
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }

@@ -70,7 +70,10 @@ final class UntornOwner {
             if (word == 0) {
                 long first = UntornShadow.ELIDES && !(holder instanceof UntornWord) ? mine : exclusive(writes) | mine | c.newObject();
                 if (!U.compareAndSetLong(holder, offset, 0, first)) continue;
-                if (first != mine) hold(holder, first, c);
+                if (first != mine) {
+                    hold(holder, first, c);
+                    UntornRef.remember(holder, first & UntornShadow.OBJECT, c);
+                }
                 return;
             }
             long state = word & UntornShadow.STATE, object = word & UntornShadow.OBJECT;
@@ -126,7 +129,10 @@ final class UntornOwner {
                 if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
                 hold(holder, claimed, c);
             }
-            if (privately) c.write(owned(UntornBadge.wearer(badge), object));
+            if (privately) {
+                c.write(owned(UntornBadge.wearer(badge), object));
+                UntornRef.remember(holder, object, c);
+            }
             return;
         }
     }
