@@ -186,6 +186,10 @@ impl Velodrome {
             );
         }
         self.follow_sources(index, event);
+        if let Op::Join(joined) = event.op {
+            // It does nothing any more, so what it knows, one number for each other thread, is no use.
+            self.threads[joined.index()].known = Vec::new();
+        }
         if self.options.sync_edges {
             self.sync
                 .release(event, self.threads[event.thread.index()].node);
