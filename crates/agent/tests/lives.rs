@@ -99,7 +99,7 @@ fn ids_are_used_again_and_every_life_is_whole() {
             let alone = if tracking == Tracking::Optimistic {
                 ""
             } else {
-                "mwmrmw"
+                "mrmw"
             };
             let whole = format!("{alone}prpwdrdwdr");
             for ((what, life), count) in &lives.ended {

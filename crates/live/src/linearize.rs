@@ -110,6 +110,9 @@ impl Linearizer {
             self.streams[from as usize].waiters.push((position, thread));
         } else if stream.chunks.is_empty() {
             stream.scheduled = false;
+            // The thread may have ended, and threads are many.
+            stream.chunks.shrink_to(4);
+            stream.waiters.shrink_to(4);
         } else {
             self.ready.push_back(thread);
         }
