@@ -42,7 +42,7 @@ impl Lives {
             for event in &batch {
                 let thread = tables.thread_name(event.thread);
                 let thread = thread.chars().next().unwrap();
-                let is_item = |var| tables.var_name(var).ends_with(".value");
+                let is_item = |var| tables.var_name(var).split('.').next_back() == Some("value");
                 let is_lock = |lock| tables.lock_name(lock).starts_with("java.lang.Object@");
                 match event.op {
                     Op::Read(_, var) if is_item(var) => {

@@ -6,8 +6,8 @@ import jdk.internal.vm.annotation.ForceInline;
 /**
  * A weak table by identity: from an object to its {@link UntornEntry}, without calling its {@code hashCode}.
  *
- * Lookups take no lock. Insertion and growth take one; growth drops entries whose object is gone and relinks the others
- * in place. A lookup that meets a chain being relinked can miss its entry (never loop, since a moved entry leads only to
+ * Lookups take no lock. Insertion and sweeps take one; a sweep drops entries whose object is gone and relinks the others
+ * in place, when the collector has run and the table has grown by a quarter, or when it is full. A lookup that meets a chain being relinked can miss its entry (never loop, since a moved entry leads only to
  * moved ones), and then looks again under the lock.
  *
  * Who drops entries tells the reader, after edges from everything written so far: their objects are gone, so nobody can
@@ -19,6 +19,8 @@ final class UntornTable {
     private static final long LOCK = U.allocateMemory(8);
     private static volatile UntornEntry[] buckets = new UntornEntry[1024];
     private static int size;
+    /** Entries since the last sweep, and when that was (see {@link UntornRef#collections}). */
+    private static int added, swept;
 
     static {
         U.putInt(LOCK, 0);
@@ -58,18 +60,20 @@ final class UntornTable {
                     | (long) (classId & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | id);
             UntornEntry made = new UntornEntry(o, hash, id, classId, c.here());
             UntornEntry[] grown = size > buckets.length ? new UntornEntry[buckets.length * 2] : null;
+            boolean isDue = UntornRef.isDue(added, size, swept);
             UntornEntry gone = null;
             lock();
             try {
                 UntornEntry known = look(buckets, o, hash);
                 if (known != null) return known;
-                if (size > buckets.length) gone = sweep(grown);
+                if (size > buckets.length || isDue) gone = sweep(grown);
                 UntornEntry[] table = buckets;
                 int bucket = hash & table.length - 1;
                 made.next = table[bucket];
                 U.storeFence();
                 table[bucket] = made;
                 size++;
+                added++;
             } finally {
                 unlock();
             }
@@ -113,6 +117,8 @@ final class UntornTable {
 
     /** Tells the reader what was dropped. */
     private static void report(UntornEntry gone, UntornThread c) {
+        // Nobody keeps anything by id there, and an edge means something else.
+        if (UntornMode.FIRST) return;
         c.edgesFromAll();
         for (; gone != null; gone = gone.next) {
             long object = gone.object();
@@ -156,6 +162,8 @@ final class UntornTable {
             }
         }
         size = kept;
+        added = 0;
+        swept = UntornRef.lastCollection();
         buckets = table;
         return gone;
     }

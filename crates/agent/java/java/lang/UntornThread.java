@@ -150,9 +150,9 @@ public final class UntornThread {
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
 
-    /** Objects that this thread gave an id, how many, and when to look which of them are gone; see {@link UntornRef}. */
+    /** Objects that this thread gave an id: how many, how many since it last looked which are gone, and when that was. */
     UntornRef objects;
-    int objectCount, objectLimit = UntornRef.LEAST;
+    int objectCount, objectsAdded, objectsSeen;
 
     // ---- regions --------------------------------------------------------------------------------------------------
 
@@ -352,7 +352,7 @@ public final class UntornThread {
     @DontInline
     private void moreRoom() {
         nextSegment();
-        if (objectCount >= objectLimit) UntornRef.sweep(this);
+        if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
     }
 
     @ForceInline
