@@ -139,8 +139,8 @@ pub fn one_id_a_life(tables: &Tables, events: &[Event]) -> (Tables, Vec<Event>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::VecSource;
     use crate::generate::{Shape, random_trace};
+    use crate::{OrderedWriter, TextWriter, UtrOptions, UtrSource, VecSource};
 
     #[test]
     fn both_traces_are_well_formed_and_differ_in_ids_alone() {
@@ -161,5 +161,40 @@ mod tests {
             VecSource::new(spread_tables, spread).unwrap();
         }
         assert!(ended > 2000, "{ended} lives ended");
+    }
+
+    /// By event the number of the first one on the same location or lock.
+    fn identities(events: &[Event]) -> Vec<usize> {
+        let target = |event: &Event| match event.op {
+            Op::Read(_, var) | Op::Write(_, var) | Op::Update(_, var) => Some((0, var.0)),
+            Op::Acquire(_, lock) | Op::Release(_, lock) => Some((1, lock.0)),
+            _ => None,
+        };
+        let targets: Vec<_> = events.iter().map(target).collect();
+        let first = |of: &Option<_>| targets.iter().position(|other| other == of);
+        targets.iter().filter_map(first).collect()
+    }
+
+    #[test]
+    fn files_keep_lives_apart_in_their_own_ways() {
+        let (tables, events) = random_trace(8, &Shape::full(), 400);
+        let tables = with_classes(&tables);
+        let reused = end_lives(8, 5, &tables, &events);
+        let file = tempfile::tempfile().unwrap();
+        let mut writer = OrderedWriter::new("lives", file, UtrOptions::default()).unwrap();
+        writer.write(&tables, &reused).unwrap();
+        let mut source = UtrSource::new("lives", writer.finish(&tables).unwrap()).unwrap();
+        let again = VecSource::from_source(&mut source).unwrap();
+        assert_eq!(again.events(), reused);
+
+        let mut writer = TextWriter::new("lives", Vec::new());
+        writer.write(&tables, &reused).unwrap();
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let again = VecSource::from_text(&text).unwrap();
+        let (_, spread) = one_id_a_life(&tables, &reused);
+        let spread: Vec<Event> = (spread.into_iter())
+            .filter(|event| !event.op.is_gone())
+            .collect();
+        assert_eq!(identities(again.events()), identities(&spread));
     }
 }
