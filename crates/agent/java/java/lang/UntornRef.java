@@ -13,13 +13,13 @@ import java.lang.ref.WeakReference;
  *
  * <p>No record of the object follows. It was unreachable when the reference was cleared, so every access to it had been
  * made, and the record of an access is written while the object is in the hands of its thread (in {@link
- * UntornThread#held}, or needed for the access that follows the record). The edges from all threads, whose positions
+ * UntornThread#held}, or needed for the access, which follows the record). The edges from all threads, whose positions
  * are read after that, put the end after all of these records. Should one come later nevertheless, the reader gives it
  * an id of its own, since ids are never given twice here: then a conflict is left out, and none is made up.
  *
  * <p>Where memory or stack is short, an object is not remembered, and the reader keeps what it knows of it.
- * Looking happens where a thread makes room for records ({@link UntornThread#room}): no shadow word is locked there, and
- * no access is under way.
+ * Looking happens where a thread makes room for records ({@link UntornThread#room}): no access is under way there. A
+ * word that only waits for the next safe point may be locked; who wants it waits no longer than for any other slow path.
  */
 final class UntornRef extends WeakReference<Object> {
     /** So few are not worth a look. */

@@ -7,8 +7,9 @@ import jdk.internal.vm.annotation.ForceInline;
  * A weak table by identity: from an object to its {@link UntornEntry}, without calling its {@code hashCode}.
  *
  * Lookups take no lock. Insertion and sweeps take one; a sweep drops entries whose object is gone and relinks the others
- * in place, when the collector has run and the table has grown by a quarter, or when it is full. A lookup that meets a chain being relinked can miss its entry (never loop, since a moved entry leads only to
- * moved ones), and then looks again under the lock.
+ * in place, when the collector has run and the table has grown by a quarter, or when it is full. A lookup that meets a
+ * chain being relinked can miss its entry (never loop, since a moved entry leads only to moved ones), and then looks
+ * again under the lock.
  *
  * Who drops entries tells the reader, after edges from everything written so far: their objects are gone, so nobody can
  * write of them any more (see {@link UntornRef}). A lock of which parts are alive is used through these, so its entry
@@ -32,12 +33,36 @@ final class UntornTable {
     @ForceInline
     static UntornEntry find(Object o, UntornThread c) {
         UntornEntry recent = c.recent;
-        if (recent != null && recent.refersTo(o)) return recent;
-        int hash = System.identityHashCode(o);
-        UntornEntry entry = look(buckets, o, hash);
-        if (entry == null && (entry = add(o, hash, c)) == null) return null;
+        return recent != null && recent.refersTo(o) ? recent : search(o, c);
+    }
+
+    private static UntornEntry search(Object o, UntornThread c) {
+        UntornEntry entry = c.earlier;
+        if (entry == null || !entry.refersTo(o)) {
+            long place = UntornPlaces.entry(o);
+            entry = place == 0 ? known(o, c) : carried(o, place, c);
+            if (entry == null) return null;
+        }
+        c.earlier = c.recent;
         c.recent = entry;
         return entry;
+    }
+
+    /** The entry of an object that carries it there. */
+    private static UntornEntry carried(Object o, long place, UntornThread c) {
+        UntornEntry entry = (UntornEntry) U.getReferenceAcquire(o, place);
+        if (entry == null || !entry.refersTo(o)) {
+            entry = known(o, c);
+            if (entry != null) U.putReferenceRelease(o, place, entry);
+        }
+        return entry;
+    }
+
+    /** The entry of an object by its hash. */
+    private static UntornEntry known(Object o, UntornThread c) {
+        int hash = System.identityHashCode(o);
+        UntornEntry entry = look(buckets, o, hash);
+        return entry != null ? entry : add(o, hash, c);
     }
 
     private static UntornEntry look(UntornEntry[] table, Object o, int hash) {
