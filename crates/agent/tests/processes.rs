@@ -12,8 +12,8 @@ use untorn_live::watch;
 use untorn_model::Op;
 use untorn_trace::{OpenOptions, Source, open};
 
-fn arguments(account: &str) -> [String; 5] {
-    [account, "2", "500", "3", "50"].map(str::to_owned)
+fn arguments(account: &str) -> [String; 6] {
+    [account, "2", "500", "3", "50", "platform"].map(str::to_owned)
 }
 
 fn accesses(source: &mut dyn Source) -> usize {

@@ -339,7 +339,12 @@ impl<'w, 'a> Weaver<'w, 'a> {
             return Ok(());
         };
         let lock = self.lock;
-        let made = self.entry_without_context("context", &format!("()L{CONTEXT};"))?;
+        let name = if self.subject.plan.optimistic && !self.calls_others()? {
+            "contextOfLeaf"
+        } else {
+            "context"
+        };
+        let made = self.entry_without_context(name, &format!("()L{CONTEXT};"))?;
         let resolved = self.pool.class(CONTEXT)?;
         let mut code = self.body.at_entry();
         code.invoke(Op::Invokestatic, made);
@@ -383,6 +388,23 @@ impl<'w, 'a> Weaver<'w, 'a> {
         self.body
             .protect(start, end, handler, PoolIndex::NONE, false);
         Ok(())
+    }
+
+    /// Whether the method calls anything but the constructor of `Object`.
+    fn calls_others(&self) -> Result<bool> {
+        for insn in self.body.insns() {
+            match insn {
+                Insn::Invoke { method, .. } => {
+                    let called = self.pool.base().method_ref(*method)?;
+                    if called.class != "java/lang/Object" || called.name != "<init>" {
+                        return Ok(true);
+                    }
+                }
+                Insn::InvokeDynamic { .. } => return Ok(true),
+                _ => {}
+            }
+        }
+        Ok(false)
     }
 
     /// Takes a local variable for the lock of a synchronized method.

@@ -17,7 +17,7 @@ import jdk.internal.vm.annotation.DontInline;
  *
  * <p>Safe points, in the order in which they are tried:
  * <ul>
- * <li>A poll, at the entry of an instrumented method, at a loop's end and in every slow path. It is an opaque read, over
+ * <li>A poll, at the entry of an instrumented method that calls others, at a loop's end and in every slow path. It is an opaque read, over
  *     which a compiler moves no memory access. This is the paper's explicit protocol.
  * <li>The thread is in a native method or has no frame, or waits for a monitor: it sleeps, parks, waits, reads from a
  *     socket. This is the paper's implicit protocol, but the blocked thread does nothing for it: who asks looks, with
@@ -210,6 +210,7 @@ final class UntornBadge {
     static void answer(UntornThread c) {
         U.putIntVolatile(c, POLL, 0);
         if (c.settled != 0) UntornShadow.abandon(c);
-        U.compareAndSetInt(c, ASK, ASKED, DONE);
+        // Who asks asks before the poll: after this thread took that back, it sees the request.
+        if (U.getIntVolatile(c, ASK) == ASKED) U.compareAndSetInt(c, ASK, ASKED, DONE);
     }
 }

@@ -30,6 +30,8 @@ final class UntornEntry extends WeakReference<Object> {
 
     /** One more than the thread that alone has held it so far; 0 for none, {@link #MANY}. Its holder writes it. */
     int user;
+    /** How often that thread holds it now. */
+    int depth;
     static final int MANY = -1;
 
     /** The lock that this object is a part of, a condition or the view for readers or writers; null for none. */

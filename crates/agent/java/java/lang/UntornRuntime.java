@@ -49,6 +49,15 @@ public final class UntornRuntime {
         return c;
     }
 
+    /**
+     * As {@link #context}, for methods that call nothing: they return soon, to a loop or a method that polls, and a poll
+     * keeps the JIT from moving anything over it.
+     */
+    @ForceInline
+    public static UntornThread contextOfLeaf() {
+        return UntornThread.current();
+    }
+
     /** At the ends of loops: this thread may be asked for what it owns. Never between an access and its preparation. */
     @ForceInline
     public static void poll(UntornThread c) {

@@ -26,8 +26,10 @@ final class UntornSync {
         if (whole != null) {
             if (entry.readers && op == UntornThread.ACQUIRE) op = UntornThread.ACQUIRE_SHARED;
             entry = whole;
-        } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE && isLone(entry, c)) {
-            return;
+        } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE) {
+            if (isLone(entry, c)) return;
+        } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE_SHARED) {
+            share(entry, site, c);
         }
         c.room();
         c.edge(entry.last());
@@ -37,9 +39,21 @@ final class UntornSync {
     /** Whether the holder of a lock is still the only one that ever held it. */
     private static boolean isLone(UntornEntry entry, UntornThread c) {
         int user = entry.user;
-        if (user == c.id + 1) return true;
-        entry.user = user == 0 ? c.id + 1 : UntornEntry.MANY;
-        return user == 0;
+        boolean lone = user == 0 || user == c.id + 1;
+        entry.user = lone ? c.id + 1 : UntornEntry.MANY;
+        if (lone) entry.depth++;
+        return lone;
+    }
+
+    /** Others may take the lock from here on: it is recorded, and so is that this thread holds it. */
+    private static void share(UntornEntry entry, int site, UntornThread c) {
+        if (entry.user == c.id + 1) {
+            for (; entry.depth > 0; entry.depth--) {
+                c.room();
+                c.write(record(UntornThread.ACQUIRE, site, entry));
+            }
+        }
+        entry.user = UntornEntry.MANY;
     }
 
     static void releasing(Object lock, int op, int site, UntornThread c) {
@@ -53,7 +67,9 @@ final class UntornSync {
             entry = whole;
         }
         if (op == UntornThread.RELEASE) {
-            if (!UntornMode.LONE_LOCKS || entry.user != c.id + 1) {
+            if (UntornMode.LONE_LOCKS && entry.user == c.id + 1) {
+                entry.depth--;
+            } else {
                 c.room();
                 c.write(record(op, site, entry));
             }
@@ -68,11 +84,8 @@ final class UntornSync {
         UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
+        if (UntornMode.LONE_LOCKS) share(entry, site, c);
         c.room();
-        if (UntornMode.LONE_LOCKS && entry.user == c.id + 1) {
-            entry.user = UntornEntry.MANY;
-            c.write(record(UntornThread.ACQUIRE, site, entry));
-        }
         c.write(record(UntornThread.WAIT, site, entry));
         entry.setLast(c.here());
         c.waitsOn = entry;

@@ -26,6 +26,10 @@ public final class UntornRuntime {
         return c;
     }
 
+    public static UntornThread contextOfLeaf() {
+        return context();
+    }
+
     private static void event(String text) {
         if (events != null && Thread.currentThread() == recorded) events.add(text);
     }
