@@ -12,7 +12,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use untorn_model::conflict::AccessKind;
-use untorn_model::{AccessFlags, Tables, ThreadId, VarId};
+use untorn_model::{AccessFlags, Event, Op, Tables, ThreadId, VarId};
 
 use crate::sync_order::Marked;
 
@@ -256,6 +256,32 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
                         self.listed += 1;
                     }
                 }
+            }
+        }
+    }
+
+    /// Forgets a location: its id stands for another one from now on.
+    pub fn forget(&mut self, var: VarId) {
+        let latest = if self.sparse {
+            self.few.remove(&var)
+        } else {
+            self.vars.get_mut(var.index()).map(std::mem::take)
+        };
+        for latest in [latest, self.twins.remove(&var)].into_iter().flatten() {
+            if latest.more != 0 {
+                let list = &mut self.lists[latest.more as usize - 1];
+                self.listed -= list.len();
+                list.clear();
+                self.unused_lists.push(latest.more);
+            }
+        }
+    }
+
+    /// Forgets all locations of objects that are gone.
+    pub fn forget_gone(&mut self, gone: &[Event], tables: &Tables) {
+        for event in gone {
+            if let Op::GoneObject(object) = event.op {
+                tables.vars_of(object).for_each(|var| self.forget(var));
             }
         }
     }

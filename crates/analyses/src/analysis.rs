@@ -42,6 +42,7 @@ pub trait Analysis {
     fn name(&self) -> &'static str;
 
     /// The kinds it wants; it must still ignore others that come in the same batch.
+    /// That ids stand for something else from now on ([`Kinds::GONE`]) is told in any case; see [`Batch::parts`].
     fn subscribes(&self) -> Kinds;
 
     /// Whether it needs [`Context::replay`].
@@ -81,7 +82,7 @@ pub fn run(
             source: Some(&*source),
         };
         for analysis in &mut *analyses {
-            if analysis.subscribes().intersects(kinds) {
+            if analysis.subscribes().union(Kinds::GONE).intersects(kinds) {
                 analysis.batch(&batch, &context)?;
             }
         }

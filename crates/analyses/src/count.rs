@@ -27,6 +27,9 @@ impl Analysis for Count {
         self.threads.resize(context.tables.threads.len(), false);
         let mut last = None;
         for event in batch.events {
+            if event.op.is_gone() {
+                continue;
+            }
             self.by_kind[event.op.kind() as usize] += 1;
             if let Op::Read(flags, _) | Op::Write(flags, _) | Op::Update(flags, _) = event.op {
                 self.volatile += u64::from(flags.is_volatile());

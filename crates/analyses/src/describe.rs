@@ -135,12 +135,14 @@ impl Describe<'_> {
             | Op::Wake(lock)
             | Op::Notify(lock)
             | Op::Signal(lock)
-            | Op::Await(lock) => t.lock_name(lock),
+            | Op::Await(lock)
+            | Op::GoneLock(lock) => t.lock_name(lock),
             Op::Fork(thread) | Op::Join(thread) => t.thread_name(thread),
             Op::Begin(region) | Op::End(region) => self
                 .region(region, event.thread, index, event.site)
                 .short_name(),
             Op::Enter(method) | Op::Exit(method) => self.method(method),
+            Op::GoneObject(object) => t.object_name(object),
         };
         Step {
             n,

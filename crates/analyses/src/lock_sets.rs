@@ -5,9 +5,9 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
-use untorn_model::LockId;
+use hashbrown::{HashMap, HashSet, HashTable};
+use rustc_hash::{FxBuildHasher, FxHasher};
+use untorn_model::{Event, LockId, Op};
 
 /// An interned set of locks; equal sets have equal ids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -21,6 +21,52 @@ impl LockSetId {
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
+    }
+}
+
+/// Stands for all locks that are gone, in sets that had one.
+///
+/// Nobody will hold it, so it protects nothing from now on; but a set that has lost its last lock this way is not empty before the next access shows it.
+const GONE: LockId = LockId(u32::MAX);
+
+/// Renames sets when locks are gone, since the ids of these locks will stand for others.
+#[derive(Debug)]
+pub struct Without<'a> {
+    sets: &'a mut LockSets,
+    gone: HashSet<LockId, FxBuildHasher>,
+    known: HashMap<LockSetId, LockSetId, FxBuildHasher>,
+}
+
+impl Without<'_> {
+    /// The set with what stands for them in the place of locks that are gone.
+    pub fn of(&mut self, set: LockSetId) -> LockSetId {
+        if set.is_empty() || set == LockSetId::ALL {
+            return set;
+        }
+        if let Some(known) = self.known.get(&set) {
+            return *known;
+        }
+        let (left, gone): (Vec<LockId>, Vec<LockId>) =
+            (self.sets.locks(set).iter()).partition(|lock| !self.gone.contains(*lock));
+        let new = if gone.is_empty() {
+            set
+        } else {
+            let mut locks = left;
+            locks.push(GONE);
+            locks.dedup();
+            self.sets.intern(&locks)
+        };
+        self.known.insert(set, new);
+        new
+    }
+
+    /// The lock itself, or what stands for it if it is gone.
+    pub fn lock(&self, lock: LockId) -> LockId {
+        if self.gone.contains(&lock) {
+            GONE
+        } else {
+            lock
+        }
     }
 }
 
@@ -152,6 +198,20 @@ impl LockSets {
         self.scratch = locks;
         self.met.put(a.0, b.0, id.0);
         id
+    }
+
+    /// What sets become when locks are gone; nothing if none of them was ever in a set.
+    pub fn without(&mut self, gone: &[Event]) -> Option<Without<'_>> {
+        let locks = gone.iter().filter_map(|event| match event.op {
+            Op::GoneLock(lock) => Some(lock),
+            _ => None,
+        });
+        let gone: HashSet<LockId, FxBuildHasher> = locks.collect();
+        (!gone.is_empty()).then(|| Without {
+            sets: self,
+            gone,
+            known: HashMap::default(),
+        })
     }
 
     /// The id of a set given in the order of lock ids.

@@ -3,7 +3,7 @@
 //! The set of a thread is an interned number that changes only when the thread takes or gives up a lock, so asking is free.
 //! Locks need not nest.
 
-use untorn_model::{LockId, LockMode, Op, ThreadId};
+use untorn_model::{Event, LockId, LockMode, Op, ThreadId};
 
 use crate::lock_sets::{LockSetId, LockSets};
 
@@ -44,6 +44,8 @@ pub struct LocksHeld {
     threads: Vec<OfThread>,
     most: usize,
     used: Vec<bool>,
+    /// How many locks were used that are gone.
+    used_before: usize,
 }
 
 /// What an operation does to a lock, seen from outside of re-entrance.
@@ -122,9 +124,19 @@ impl LocksHeld {
         }
     }
 
+    /// Takes that locks are gone, which nobody holds.
+    pub fn forget_gone(&mut self, gone: &[Event]) {
+        for event in gone {
+            if let Op::GoneLock(lock) = event.op {
+                let used = std::mem::take(&mut self.used[lock.index()]);
+                self.used_before += usize::from(used);
+            }
+        }
+    }
+
     /// How many locks were taken at least once.
     pub fn locks_used(&self) -> usize {
-        self.used.iter().filter(|used| **used).count()
+        self.used_before + self.used.iter().filter(|used| **used).count()
     }
 
     /// How many locks a thread held at once at most.

@@ -169,6 +169,17 @@ impl<M: Copy> SyncOrder<M> {
         }
     }
 
+    /// Forgets locks that are gone: their ids stand for others from now on.
+    pub fn forget_gone(&mut self, gone: &[Event]) {
+        for event in gone {
+            if let Op::GoneLock(lock) = event.op
+                && let Some(marks) = self.locks.get_mut(lock.index())
+            {
+                *marks = LockMarks::default();
+            }
+        }
+    }
+
     fn lock(&mut self, lock: LockId) -> &mut LockMarks<M> {
         if self.locks.len() <= lock.index() {
             self.locks.resize_with(lock.index() + 1, LockMarks::default);

@@ -186,6 +186,10 @@ impl Velodrome {
             );
         }
         self.follow_sources(index, event);
+        if let Op::Join(joined) = event.op {
+            // It does nothing any more, so what it knows, one number for each other thread, is no use.
+            self.threads[joined.index()].known = Vec::new();
+        }
         if self.options.sync_edges {
             self.sync
                 .release(event, self.threads[event.thread.index()].node);
@@ -326,8 +330,15 @@ impl Analysis for Velodrome {
             self.threads
                 .resize_with(context.tables.threads.len(), ThreadState::default);
         }
-        for (index, event) in batch.indexed() {
-            self.step(index, event, context.tables);
+        for part in batch.parts() {
+            if part.is_gone() {
+                self.accesses.forget_gone(part.events, context.tables);
+                self.sync.forget_gone(part.events);
+                continue;
+            }
+            for (index, event) in part.indexed() {
+                self.step(index, event, context.tables);
+            }
         }
         self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
         Ok(())

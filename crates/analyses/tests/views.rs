@@ -251,7 +251,13 @@ fn what_is_too_much_to_compare_is_counted() {
     let all = views(&script);
     assert_eq!(all.stats["views"]["not_compared"], 0);
     assert!(all.notes.is_empty());
-    let some = analyze(&script, Views::new(Options { most_work: 1 }));
+    let some = analyze(
+        &script,
+        Views::new(Options {
+            most_work: 1,
+            ..Options::default()
+        }),
+    );
     assert_eq!(some.stats["views"]["not_compared"], 4);
     assert_eq!(some.notes.len(), 1, "{:?}", some.notes);
     assert!(

@@ -72,9 +72,11 @@ const NEW_OBJECT: u64 = 22;
 const OWNED: u64 = 23;
 const IN: u64 = 24;
 const FROM: u64 = 25;
+const GONE_LOCK: u64 = 26;
+const GONE_OBJECT: u64 = 27;
 
 /// The names of the operations in the Java runtime, with their numbers.
-pub const OPERATIONS: [(&str, u64); 25] = [
+pub const OPERATIONS: [(&str, u64); 27] = [
     ("EDGE", EDGE),
     ("ACQUIRE", LockOp::Acquire as u64),
     ("RELEASE", LockOp::Release as u64),
@@ -100,6 +102,8 @@ pub const OPERATIONS: [(&str, u64); 25] = [
     ("OWNED", OWNED),
     ("IN", IN),
     ("FROM", FROM),
+    ("GONE_LOCK", GONE_LOCK),
+    ("GONE_OBJECT", GONE_OBJECT),
 ];
 
 /// A record, taken apart.
@@ -170,6 +174,14 @@ pub enum Record {
     Owned {
         object: u64,
         thread: u32,
+    },
+    /// The lock was collected: no thread can use it any more, and edges put this after all that any has written of it.
+    GoneLock {
+        lock: u64,
+    },
+    /// The same of an object with shared locations.
+    GoneObject {
+        object: u64,
     },
     /// In a first run, where [`Record::Edge`] names transactions in place of positions: the thread's current transaction.
     In(Transaction),
@@ -247,6 +259,8 @@ impl Record {
             Self::NewObject { object, class } => {
                 op(NEW_OBJECT, pair(class, CLASS_BITS, object, OBJECT_BITS))
             }
+            Self::GoneLock { lock } => op(GONE_LOCK, lock & low(LOCK_BITS)),
+            Self::GoneObject { object } => op(GONE_OBJECT, object & low(OBJECT_BITS)),
             Self::In(transaction) => op(IN, transaction.encode()),
             Self::From(transaction) => op(FROM, transaction.encode()),
             Self::Owned { object, thread } => {
@@ -317,6 +331,10 @@ impl Record {
                 object: payload & low(OBJECT_BITS),
                 class: (payload >> OBJECT_BITS) as u32,
             },
+            GONE_LOCK => Self::GoneLock { lock },
+            GONE_OBJECT => Self::GoneObject {
+                object: payload & low(OBJECT_BITS),
+            },
             IN => Self::In(Transaction::decode(payload)),
             FROM => Self::From(Transaction::decode(payload)),
             OWNED => Self::Owned {
@@ -360,6 +378,8 @@ mod tests {
             (1u64..1 << OP_SHIFT).prop_map(|key| Record::Key { key }),
             Just(Record::Approximate),
             (lock.clone(), site.clone()).prop_map(|(lock, class)| Record::NewLock { lock, class }),
+            lock.clone().prop_map(|lock| Record::GoneLock { lock }),
+            (object.clone()).prop_map(|object| Record::GoneObject { object }),
             (lock, site).prop_map(|(lock, class)| Record::NewClassLock { lock, class }),
             (object.clone(), 0u32..1 << CLASS_BITS)
                 .prop_map(|(object, class)| Record::NewObject { object, class }),

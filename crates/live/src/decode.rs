@@ -41,6 +41,8 @@ pub fn is_known(names: &Names, record: Record) -> bool {
         | Record::Element { .. }
         | Record::Approximate
         | Record::Owned { .. }
+        | Record::GoneLock { .. }
+        | Record::GoneObject { .. }
         | Record::In(_)
         | Record::From(_) => true,
     }
@@ -66,9 +68,9 @@ impl Decoder {
     }
 }
 
-/// The event of a record, after the prefixes of its thread.
+/// The event of a record, after the prefixes of its thread; `begun` as in [`Lives::drop`](crate::lives::Lives::drop).
 #[inline]
-pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record) -> Decoded {
+pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record, begun: u64) -> Decoded {
     if let Record::Access { site, object } = record {
         let before = if prefix.any {
             std::mem::take(prefix)
@@ -91,6 +93,8 @@ pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record) -> Decoded
                 return Decoded::Lost;
             }
         }
+        Record::GoneLock { lock } => names.drop_lock(lock, begun),
+        Record::GoneObject { object } => names.drop_object(object, begun),
         // Who had the object before is not an event: no analysis asks for it.
         Record::Edge { .. } | Record::Owned { .. } | Record::In(_) | Record::From(_) => {}
         _ => {

@@ -16,6 +16,7 @@ mod error;
 mod first;
 mod launch;
 mod linearize;
+mod lives;
 mod names;
 mod record;
 mod repair;

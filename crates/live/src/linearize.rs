@@ -153,6 +153,9 @@ impl Linearizer {
             self.ready.push_back(thread);
         } else if stream.chunks.is_empty() {
             stream.scheduled = false;
+            // The thread may have ended, and threads are many.
+            stream.chunks.shrink_to(4);
+            stream.waiters.shrink_to(4);
         } else {
             self.ready.push_back(thread);
         }

@@ -1,6 +1,7 @@
 //! What the ids of a process stand for: its declarations, turned into side tables.
 //!
 //! Locations and locks are made when the first event names them, since their ids are the runtime's own and sparse.
+//! The runtime's ids are never used again, ours may be ([`Lives`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,8 @@ use untorn_model::{
     ObjectId, Part, Region, RegionId, RegionKind, Site, SiteId, StrId, Tables, Thread, ThreadId,
     Var, VarId,
 };
+
+use crate::lives::{Dropped, Lives, LockShape};
 
 /// An access site, ready for use.
 #[derive(Clone, Copy, Debug)]
@@ -54,10 +57,14 @@ pub struct Names {
     used_for_keys: FxHashSet<StrId>,
     objects: FxHashMap<u64, ObjectId>,
     statics: FxHashMap<ClassId, ObjectId>,
-    vars: FxHashMap<(u64, FieldId), VarId>,
+    vars: FxHashMap<(ObjectId, FieldId), VarId>,
     recent: Recent,
-    parts: FxHashMap<(u64, Part), VarId>,
+    parts: FxHashMap<(ObjectId, Part), VarId>,
     locks: FxHashMap<u64, LockId>,
+    /// By lock; none for a class.
+    shapes: Vec<Option<LockShape>>,
+    /// Ids of objects and locks that are gone; none if ids are not used again.
+    pub lives: Option<Lives>,
     /// Locks that were announced and not used yet: their class, and whether they are the class.
     announced: FxHashMap<u64, (u32, bool)>,
 }
@@ -279,14 +286,7 @@ impl Names {
                 object
             }
         };
-        // The runtime's objects count from 1, so 0 with the field's own id stands for the class.
-        if let Some(&var) = self.vars.get(&(0, field)) {
-            return Some(var);
-        }
-        let part = Part::Field(field);
-        let var = self.tables.add_var(Var { object, part })?;
-        self.vars.insert((0, field), var);
-        Some(var)
+        self.var_of(object, field)
     }
 
     /// By name: the hashes of the class files that were loaded.
@@ -352,29 +352,27 @@ impl Names {
     }
 
     fn new_field_var(&mut self, object: u64, field: FieldId, class: ClassId) -> Option<VarId> {
+        let object = self.object(object, Some(class))?;
+        self.var_of(object, field)
+    }
+
+    fn var_of(&mut self, object: ObjectId, field: FieldId) -> Option<VarId> {
         if let Some(&var) = self.vars.get(&(object, field)) {
             return Some(var);
         }
-        let holder = self.object(object, Some(class))?;
         let part = Part::Field(field);
-        let var = self.tables.add_var(Var {
-            object: holder,
-            part,
-        })?;
+        let var = self.tables.add_var(Var { object, part })?;
         self.vars.insert((object, field), var);
         Some(var)
     }
 
     /// An element of an array, or what a collection holds.
     pub fn part_var(&mut self, object: u64, part: Part) -> Option<VarId> {
+        let object = self.object(object, None)?;
         if let Some(&var) = self.parts.get(&(object, part)) {
             return Some(var);
         }
-        let holder = self.object(object, None)?;
-        let var = self.tables.add_var(Var {
-            object: holder,
-            part,
-        })?;
+        let var = self.tables.add_var(Var { object, part })?;
         self.parts.insert((object, part), var);
         Some(var)
     }
@@ -388,9 +386,56 @@ impl Names {
         if let Some(&object) = self.objects.get(&id) {
             return Some(object);
         }
-        let object = self.tables.objects.push(Object { class, name: None })?;
+        let free = self.lives.as_mut().and_then(|lives| lives.object(class));
+        let object = match free {
+            Some(object) => object,
+            None => self.tables.objects.push(Object { class, name: None })?,
+        };
         self.objects.insert(id, object);
         Some(object)
+    }
+
+    /// An object is gone; `begun` as in [`Lives::drop`].
+    pub fn drop_object(&mut self, id: u64, begun: u64) {
+        let Some(object) = self.objects.remove(&id) else {
+            return;
+        };
+        for var in self.tables.vars_of(object) {
+            let part = self.tables.vars()[var].part;
+            if let Part::Field(field) = part {
+                let recent = &mut self.recent.0[Recent::slot(id, field)];
+                if recent.0 == id {
+                    recent.0 = 0;
+                }
+            }
+            if self.lives.is_none() {
+                match part {
+                    Part::Field(field) => drop(self.vars.remove(&(object, field))),
+                    part => drop(self.parts.remove(&(object, part))),
+                }
+            }
+        }
+        if let Some(lives) = &mut self.lives {
+            let class = self.tables.objects[object].class;
+            lives.drop(Dropped::Object(object, class), begun);
+        }
+    }
+
+    /// A lock is gone.
+    pub fn drop_lock(&mut self, id: u64, begun: u64) {
+        self.announced.remove(&id);
+        let lock = self.locks.remove(&id);
+        if let (Some(lock), Some(lives)) = (lock, &mut self.lives)
+            && let Some(shape) = self.shapes[lock.index()]
+        {
+            lives.drop(Dropped::Lock(lock, shape), begun);
+        }
+    }
+
+    /// How many ids there are that can be used again.
+    pub fn ids(&self) -> usize {
+        let tables = &self.tables;
+        tables.objects.len() + tables.vars().len() + tables.locks.len()
     }
 
     /// An array or collection announces itself.
@@ -408,17 +453,24 @@ impl Names {
             return Some(lock);
         }
         let (class, is_class) = self.announced.remove(&id).unwrap_or_default();
+        let shape = (!is_class).then_some((class, kind));
+        let lives = self.lives.as_mut().zip(shape);
+        if let Some(lock) = lives.and_then(|(lives, shape)| lives.lock(shape)) {
+            self.locks.insert(id, lock);
+            return Some(lock);
+        }
         let class =
             get(&self.runtime_classes, class).map_or("lock", |class| self.tables.class_name(class));
         let name = if is_class {
             format!("{class}.class")
         } else {
-            format!("{class}@m{id}")
+            format!("{class}@m{}", self.tables.locks.len())
         };
         let name = self.tables.strings.intern(&name)?;
         let object = None;
         let lock = self.tables.locks.push(Lock { kind, object, name })?;
         self.locks.insert(id, lock);
+        self.shapes.push(shape);
         Some(lock)
     }
 }

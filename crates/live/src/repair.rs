@@ -16,6 +16,9 @@ use untorn_trace::wellformed::{Checker, Violation};
 #[derive(Debug, Default)]
 pub struct Repair {
     regions: Vec<Vec<RegionId>>,
+    /// How many regions have begun that are in no other, and by thread the number of the latest.
+    begun: u64,
+    latest: Vec<u64>,
     calls: Vec<Vec<MethodId>>,
 }
 
@@ -75,12 +78,32 @@ impl Repair {
     #[inline]
     fn follow(&mut self, event: &Event) {
         match event.op {
-            Op::Begin(region) => of(&mut self.regions, event.thread).push(region),
+            Op::Begin(region) => {
+                let open = of(&mut self.regions, event.thread);
+                open.push(region);
+                if open.len() == 1 {
+                    *of(&mut self.latest, event.thread) = self.begun;
+                    self.begun += 1;
+                }
+            }
             Op::End(_) => drop(of(&mut self.regions, event.thread).pop()),
             Op::Enter(method) => of(&mut self.calls, event.thread).push(method),
             Op::Exit(_) => drop(of(&mut self.calls, event.thread).pop()),
             _ => {}
         }
+    }
+
+    /// How many regions have begun that are in no other.
+    #[inline]
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// The number of the oldest of them that is open; larger than all if none is.
+    pub fn oldest(&self) -> u64 {
+        let open = self.regions.iter().zip(&self.latest);
+        let open = open.filter(|(open, _)| !open.is_empty());
+        open.map(|(_, latest)| *latest).min().unwrap_or(u64::MAX)
     }
 
     /// The event that must have come before, if there is one.

@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use untorn_model::{
-    AccessFlags, Event, EventIndex, Kind, Kinds, LockId, LockMode, MethodId, Op, RegionId, SiteId,
-    ThreadId, VarId,
+    AccessFlags, Event, EventIndex, Kind, Kinds, LockId, LockMode, MethodId, ObjectId, Op,
+    RegionId, SiteId, ThreadId, VarId,
 };
 use untorn_trace::{Batch, Error, Replay};
 
@@ -103,9 +103,13 @@ fn encode(event: &Event) -> [u8; BYTES] {
         | Op::Release(mode, lock)
         | Op::Reacquire(mode, lock)
         | Op::Rerelease(mode, lock) => (mode as u8, lock.0),
-        Op::Wait(lock) | Op::Wake(lock) | Op::Notify(lock) | Op::Signal(lock) | Op::Await(lock) => {
-            (0, lock.0)
-        }
+        Op::Wait(lock)
+        | Op::Wake(lock)
+        | Op::Notify(lock)
+        | Op::Signal(lock)
+        | Op::Await(lock)
+        | Op::GoneLock(lock) => (0, lock.0),
+        Op::GoneObject(object) => (0, object.0),
         Op::Fork(thread) | Op::Join(thread) => (0, thread.0),
         Op::Begin(region) | Op::End(region) => (0, region.0),
         Op::Enter(method) | Op::Exit(method) => (0, method.0),
@@ -151,6 +155,8 @@ fn decode(bytes: &[u8]) -> Option<Event> {
         Kind::End => Op::End(RegionId(operand)),
         Kind::Enter => Op::Enter(MethodId(operand)),
         Kind::Exit => Op::Exit(MethodId(operand)),
+        Kind::GoneObject => Op::GoneObject(ObjectId(operand)),
+        Kind::GoneLock => Op::GoneLock(lock),
     };
     Some(Event {
         thread: ThreadId(number(8)?),
@@ -166,7 +172,8 @@ mod tests {
 
     #[test]
     fn what_was_kept_comes_back() {
-        let (_, events) = random_trace(3, &Shape::default(), 10_000);
+        let (tables, events) = random_trace(3, &Shape::default(), 10_000);
+        let events = untorn_trace::lives::end_lives(3, 9, &tables, &events);
         let mut spool = Spool::new().unwrap();
         for part in events.chunks(777) {
             spool.keep(part);

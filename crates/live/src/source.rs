@@ -34,6 +34,12 @@ pub struct Tally {
     pub undeclared: u64,
     /// Records that wait for others which were never written.
     pub cut_off: u64,
+    /// Ids that objects, their locations and locks have, or had and will be given again.
+    pub objects: u64,
+    pub locations: u64,
+    pub locks: u64,
+    /// How often an object or lock got the id of one that was dropped.
+    pub reused: u64,
 }
 
 /// The events of one process, in order, while it runs.
@@ -83,9 +89,19 @@ impl LiveSource {
         Ok(())
     }
 
+    /// Gives ids of what the program has dropped to what comes, and says so: for who analyzes the events.
+    pub fn reuse_ids(&mut self) {
+        self.names.lives.get_or_insert_default();
+    }
+
     pub fn tally(&self) -> Tally {
+        let tables = &self.names.tables;
         Tally {
             edges: self.lines.edges(),
+            objects: tables.objects.len() as u64,
+            locations: tables.vars().len() as u64,
+            locks: tables.locks.len() as u64,
+            reused: self.names.lives.as_ref().map_or(0, |lives| lives.reused),
             ..self.tally
         }
     }
@@ -204,6 +220,7 @@ impl Source for LiveSource {
             return Ok(kinds);
         }
         let mut kinds = Kinds::NONE;
+        let mut gone = 0;
         loop {
             let Self {
                 lines,
@@ -236,7 +253,7 @@ impl Source for LiveSource {
                             is_known(names, record)
                         });
                     }
-                    match decode(prefix, names, record) {
+                    match decode(prefix, names, record, repair.begun()) {
                         Decoded::Nothing => {}
                         Decoded::Lost => tally.undeclared += 1,
                         Decoded::Event(site, op) => {
@@ -256,6 +273,16 @@ impl Source for LiveSource {
                     }
                 }
             });
+            let ids = self.names.ids();
+            if let Some(lives) = &mut self.names.lives
+                && lives.is_due(ids)
+            {
+                let before = into.len();
+                let is_free = |lock| self.checker.is_free(lock);
+                lives.release(ids, self.repair.oldest(), is_free, into);
+                kinds = kinds.union(Kinds::GONE);
+                gone += into.len() - before;
+            }
             if into.len() >= BATCH {
                 break;
             }
@@ -272,6 +299,7 @@ impl Source for LiveSource {
             }
         }
         self.yielded(into);
+        self.tally.events -= gone as u64;
         Ok(kinds)
     }
 

@@ -1,6 +1,6 @@
 //! Events: who did what, where.
 
-use crate::{LockId, MethodId, RegionId, SiteId, ThreadId, VarId};
+use crate::{LockId, MethodId, ObjectId, RegionId, SiteId, ThreadId, VarId};
 
 /// One step of one thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -86,6 +86,12 @@ pub enum Op {
     /// Entry of a method that is no region; recorded only for call stacks.
     Enter(MethodId),
     Exit(MethodId),
+    /// The program has dropped an object: from here on the id, with those of its locations, may stand for another one of the same class.
+    ///
+    /// No step of the thread that it is told of: nothing follows from its place but what comes before and after.
+    GoneObject(ObjectId),
+    /// The same of a lock, which nobody holds.
+    GoneLock(LockId),
 }
 
 /// The kind of an operation, without its operands.
@@ -110,10 +116,12 @@ pub enum Kind {
     End,
     Enter,
     Exit,
+    GoneObject,
+    GoneLock,
 }
 
 impl Kind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Read,
         Self::Write,
         Self::Update,
@@ -132,6 +140,8 @@ impl Kind {
         Self::End,
         Self::Enter,
         Self::Exit,
+        Self::GoneObject,
+        Self::GoneLock,
     ];
 
     /// A word for people.
@@ -155,6 +165,8 @@ impl Kind {
             Self::End => "end",
             Self::Enter => "enter",
             Self::Exit => "exit",
+            Self::GoneObject => "object gone",
+            Self::GoneLock => "lock gone",
         }
     }
 }
@@ -181,7 +193,15 @@ impl Op {
             Self::End(_) => Kind::End,
             Self::Enter(_) => Kind::Enter,
             Self::Exit(_) => Kind::Exit,
+            Self::GoneObject(_) => Kind::GoneObject,
+            Self::GoneLock(_) => Kind::GoneLock,
         }
+    }
+
+    /// Whether this only tells that an id may stand for something else from here on.
+    #[inline]
+    pub const fn is_gone(self) -> bool {
+        matches!(self, Self::GoneObject(_) | Self::GoneLock(_))
     }
 
     /// The location and flags of a read, write or update.
@@ -221,6 +241,7 @@ impl Kinds {
     ]);
     pub const REGIONS: Self = Self::of(&[Kind::Begin, Kind::End]);
     pub const CALLS: Self = Self::of(&[Kind::Enter, Kind::Exit]);
+    pub const GONE: Self = Self::of(&[Kind::GoneObject, Kind::GoneLock]);
 
     pub const fn of(kinds: &[Kind]) -> Self {
         let mut bits = 0;

@@ -148,7 +148,7 @@ pub struct Var {
     pub part: Part,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockKind {
     /// An object's own monitor.
     Monitor,
@@ -206,6 +206,10 @@ pub struct Tables {
     pub regions: Table<RegionId, Region>,
     pub sites: Table<SiteId, Site>,
     vars: Table<VarId, Var>,
+    /// By object: one more than its newest location, or 0; as long as the last object with a location.
+    newest: Vec<u32>,
+    /// By location: the next older one of the same object, as in `newest`.
+    older: Vec<u32>,
     overlaps: Overlaps,
 }
 
@@ -215,8 +219,23 @@ impl Tables {
     /// Whoever adds it makes sure that one location is added once.
     pub fn add_var(&mut self, var: Var) -> Option<VarId> {
         let id = self.vars.push(var)?;
+        if self.newest.len() <= var.object.index() {
+            self.newest.resize(var.object.index() + 1, 0);
+        }
+        let before = std::mem::replace(&mut self.newest[var.object.index()], id.0 + 1);
+        self.older.push(before);
         self.overlaps.add(id, var);
         Some(id)
+    }
+
+    /// The locations of an object, the newest first.
+    pub fn vars_of(&self, object: ObjectId) -> impl Iterator<Item = VarId> {
+        let mut next = self.newest.get(object.index()).copied().unwrap_or(0);
+        std::iter::from_fn(move || {
+            let id = VarId(next.checked_sub(1)?);
+            next = self.older[id.index()];
+            Some(id)
+        })
     }
 
     pub fn vars(&self) -> &Table<VarId, Var> {
@@ -367,6 +386,8 @@ mod tests {
                 part: Part::Range(2, 5),
             })
             .unwrap();
+        assert_eq!(t.vars_of(object).collect::<Vec<_>>(), [part, var]);
+        assert_eq!(t.vars_of(ObjectId(9)).count(), 0);
         assert_eq!(t.var_name(var), "bank.Account@0.balance");
         assert_eq!(t.var_name(part), "bank.Account@0[2..5]");
         assert_eq!(t.field_name(field), "bank.Account.balance");

@@ -383,6 +383,10 @@ mod tests {
             seen = seen.union(kinds_of(&events));
         }
         for kind in Kind::ALL {
+            if Kinds::GONE.contains(kind) {
+                // They are put in afterwards; see `lives`.
+                continue;
+            }
             assert!(seen.contains(kind), "{kind:?} never occurs");
         }
     }

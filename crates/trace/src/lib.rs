@@ -8,6 +8,7 @@ mod error;
 pub mod exercise;
 pub mod generate;
 pub mod info;
+pub mod lives;
 mod memory;
 mod open;
 mod sieve;

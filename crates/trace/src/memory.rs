@@ -84,12 +84,14 @@ fn ids_exist(tables: &Tables, event: &Event) -> bool {
         | Op::Wake(lock)
         | Op::Notify(lock)
         | Op::Signal(lock)
-        | Op::Await(lock) => tables.locks.get(lock).is_some(),
+        | Op::Await(lock)
+        | Op::GoneLock(lock) => tables.locks.get(lock).is_some(),
         Op::Fork(thread) | Op::Join(thread) => tables.threads.get(thread).is_some(),
         Op::Begin(region) | Op::End(region) => {
             region == RegionId::ANONYMOUS || tables.regions.get(region).is_some()
         }
         Op::Enter(method) | Op::Exit(method) => tables.methods.get(method).is_some(),
+        Op::GoneObject(object) => tables.objects.get(object).is_some(),
     };
     let site = event.site == SiteId::UNKNOWN || tables.sites.get(event.site).is_some();
     known && site && tables.threads.get(event.thread).is_some()

@@ -26,6 +26,29 @@ impl<'a> Batch<'a> {
             .enumerate()
             .map(move |(i, event)| (EventIndex(first + i as u64), event))
     }
+
+    /// The batch in parts, each of which tells of things that are gone ([`Self::is_gone`]) or does not at all.
+    ///
+    /// For who keeps something by id: it forgets in the one part, and need not ask in the other.
+    pub fn parts(&self) -> impl Iterator<Item = Batch<'a>> + use<'a> {
+        let mut rest = *self;
+        let mixed = self.kinds.intersects(Kinds::GONE);
+        std::iter::from_fn(move || {
+            let gone = rest.events.first()?.op.is_gone();
+            let other = |event: &Event| event.op.is_gone() != gone;
+            let end = mixed.then(|| rest.events.iter().position(other)).flatten();
+            let (events, after) = rest.events.split_at(end.unwrap_or(rest.events.len()));
+            let part = Batch { events, ..rest };
+            rest.first.0 += events.len() as u64;
+            rest.events = after;
+            Some(part)
+        })
+    }
+
+    /// Of a part: whether it tells of things that are gone.
+    pub fn is_gone(&self) -> bool {
+        self.events.first().is_some_and(|event| event.op.is_gone())
+    }
 }
 
 /// How far a source has come, in units of its own (bytes or events).
@@ -41,6 +64,7 @@ pub struct Progress {
 /// Whatever a source yields has been checked: regions nest, locks are released by their holders, a joined thread is silent, and re-entrant lock operations carry their own kind.
 /// An end carries the region of its begin, or none ([`untorn_model::RegionId::ANONYMOUS`]) where the recording leaves it out: it closes the innermost region in any case.
 /// At the end of a trace regions may still be open; who judges a trace closes them there.
+/// An id stands for one thing, or for one after another with a [`untorn_model::Op::GoneObject`] or [`untorn_model::Op::GoneLock`] in between.
 pub trait Source {
     /// What the ids stand for; grows as the stream is read, and covers every event yielded so far.
     fn tables(&self) -> &Tables;

@@ -13,6 +13,8 @@
 //! What is not: a thread may start without a fork (the recording may have begun later), be joined by several threads, and end with open regions or held locks.
 //! A notification needs no lock, since some libraries signal without one.
 //!
+//! That an object is gone is not asked about, since only recordings that saw to it say so; a lock that is gone must not be held.
+//!
 //! An event that is refused leaves the checker as it was, so a lenient reader can go on.
 
 use hashbrown::HashMap;
@@ -47,6 +49,8 @@ pub enum Violation {
     },
     HeldShared(ThreadId, LockId),
     WakeWithoutWait(ThreadId, LockId),
+    /// A lock that is held cannot be gone.
+    GoneWhileHeld(ThreadId, LockId),
     ForkOfSelf(ThreadId),
     /// The thread has events, was forked or was joined before.
     ForkOfRunning(ThreadId, ThreadId),
@@ -120,6 +124,13 @@ impl Violation {
             ),
             Self::WakeWithoutWait(t, l) => {
                 format!("{} wakes on {} without waiting on it", thread(t), lock(l))
+            }
+            Self::GoneWhileHeld(t, l) => {
+                format!(
+                    "{} tells that {} is gone, but it is held",
+                    thread(t),
+                    lock(l)
+                )
             }
             Self::ForkOfSelf(t) => format!("{} forks itself", thread(t)),
             Self::ForkOfRunning(t, u) => format!(
@@ -276,6 +287,14 @@ impl Checker {
 
     fn admit_slowly(&mut self, event: &mut Event) -> Result<(), Violation> {
         let t = event.thread;
+        if let Op::GoneLock(lock) = event.op
+            && !self.is_free(lock)
+        {
+            return Err(Violation::GoneWhileHeld(t, lock));
+        }
+        if event.op.is_gone() {
+            return Ok(());
+        }
         self.know(t);
         match (self.lives[t.index()], event.op) {
             (Life::Joined, _) => return Err(Violation::AfterJoin(t)),
@@ -307,7 +326,9 @@ impl Checker {
             | Op::Update(..)
             | Op::Notify(_)
             | Op::Signal(_)
-            | Op::Await(_) => {}
+            | Op::Await(_)
+            | Op::GoneObject(_)
+            | Op::GoneLock(_) => {}
             Op::Acquire(mode, lock) | Op::Reacquire(mode, lock) => {
                 event.op = if self.take(t, mode, lock, 1)? {
                     Op::Acquire(mode, lock)
@@ -381,6 +402,12 @@ impl Checker {
             }
         }
         Ok(())
+    }
+
+    /// Whether nobody holds a lock.
+    pub fn is_free(&self, lock: LockId) -> bool {
+        (self.locks.get(lock.index()))
+            .is_none_or(|state| state.exclusive.is_none() && state.shared == 0)
     }
 
     fn know(&mut self, thread: ThreadId) {

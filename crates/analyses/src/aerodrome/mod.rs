@@ -443,8 +443,15 @@ impl Analysis for Aerodrome {
             self.clocks.grow(threads);
             self.threads.resize_with(threads, ThreadState::default);
         }
-        for (index, event) in batch.indexed() {
-            self.step(index, event, context.tables);
+        for part in batch.parts() {
+            if part.is_gone() {
+                self.accesses.forget_gone(part.events, context.tables);
+                self.sync.forget_gone(part.events);
+                continue;
+            }
+            for (index, event) in part.indexed() {
+                self.step(index, event, context.tables);
+            }
         }
         self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
         Ok(())

@@ -5,10 +5,10 @@
 //!
 //! The set is narrowed by releases too: a lock that outlives its protector can be waited for, so its operations can no longer be moved.
 
-use untorn_model::{LockId, ThreadId};
+use untorn_model::{Event, LockId, Op, ThreadId};
 
 use super::Refinements;
-use crate::lock_sets::{LockSetId, LockSets};
+use crate::lock_sets::{LockSetId, LockSets, Without};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -44,17 +44,33 @@ impl LockMovers {
     /// Makes room for locks of these numbers; call it before each batch.
     pub fn grow(&mut self, locks: usize) {
         if self.locks.len() < locks {
-            let state = if self.refinements.thread_local_locks {
+            let untouched = self.untouched();
+            self.locks.resize(locks, untouched);
+        }
+    }
+
+    fn untouched(&self) -> OfLock {
+        OfLock {
+            state: if self.refinements.thread_local_locks {
                 State::Untouched
             } else {
                 State::Shared
-            };
-            let untouched = OfLock {
-                state,
-                owner: ThreadId(0),
-                protecting: LockSetId::ALL,
-            };
-            self.locks.resize(locks, untouched);
+            },
+            owner: ThreadId(0),
+            protecting: LockSetId::ALL,
+        }
+    }
+
+    /// Takes that locks are gone.
+    pub fn forget_gone(&mut self, gone: &[Event], without: &mut Without<'_>) {
+        let untouched = self.untouched();
+        for event in gone {
+            if let Op::GoneLock(lock) = event.op {
+                self.locks[lock.index()] = untouched;
+            }
+        }
+        for this in &mut self.locks {
+            this.protecting = without.of(this.protecting);
         }
     }
 

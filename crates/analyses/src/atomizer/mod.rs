@@ -48,7 +48,7 @@ use untorn_trace::{Batch, Error};
 
 use crate::assumptions::{Assumed, Resolved};
 use crate::locks_held::{LockOp, LocksHeld};
-use crate::lockset::{Kept, Protection, Sharing, counts};
+use crate::lockset::{Kept, Protection, Raced, Sharing, counts};
 use crate::stacks::Stacks;
 use crate::symbols::Symbol;
 use crate::{Analysis, Context, Describe, Outcome};
@@ -90,6 +90,8 @@ pub struct Atomizer {
     reports: Reports,
     /// Forbidden accesses outside of all blocks, the first of each field.
     undisciplined: BTreeMap<Symbol, (Kept, u64)>,
+    /// Fields of objects that are gone and raced, with whether an access was part of a violation.
+    raced: BTreeMap<Symbol, bool>,
 }
 
 impl Atomizer {
@@ -105,6 +107,7 @@ impl Atomizer {
             threads: Vec::new(),
             reports: Reports::default(),
             undisciplined: BTreeMap::new(),
+            raced: BTreeMap::new(),
         }
     }
 
@@ -299,17 +302,24 @@ impl Atomizer {
         }
     }
 
-    /// Racy fields whose accesses were part of no violation.
-    fn harmless(&self, tables: &Tables) -> Vec<String> {
-        let mut fields = BTreeMap::new();
-        for (var, harmful) in self.sharing.racy() {
-            if self.assumed.is_guarded(var) {
-                continue;
-            }
-            *fields.entry(Symbol::of(tables, var)).or_insert(false) |= harmful;
+    /// Forgets what is gone; what was reported or raced is kept.
+    fn forget(&mut self, gone: &[Event], tables: &Tables) {
+        let (fields, assumed) = (&mut self.raced, &self.assumed);
+        (self.sharing).forget_gone(gone, tables, |raced| note(fields, assumed, tables, &raced));
+        self.locks.forget_gone(gone);
+        if let Some(mut without) = self.locks.sets.without(gone) {
+            self.sharing.rename(&mut without);
+            self.lock_movers.forget_gone(gone, &mut without);
         }
-        (fields.into_iter())
-            .filter(|(_, harmful)| !harmful)
+    }
+
+    /// Racy fields whose accesses were part of no violation.
+    fn harmless(&mut self, tables: &Tables) -> Vec<String> {
+        for raced in self.sharing.take_racy() {
+            note(&mut self.raced, &self.assumed, tables, &raced);
+        }
+        (self.raced.iter())
+            .filter(|(_, harmful)| !**harmful)
             .map(|(symbol, _)| symbol.name(tables))
             .collect()
     }
@@ -339,6 +349,12 @@ impl Atomizer {
                 finding.occurrences = *times;
                 finding
             })
+    }
+}
+
+fn note(fields: &mut BTreeMap<Symbol, bool>, assumed: &Resolved, tables: &Tables, raced: &Raced) {
+    if !assumed.is_guarded(raced.var) {
+        *fields.entry(Symbol::of(tables, raced.var)).or_insert(false) |= raced.harmful;
     }
 }
 
@@ -379,18 +395,24 @@ impl Analysis for Atomizer {
         if self.threads.len() < threads {
             self.threads.resize(threads, OfThread::default());
         }
-        for (index, event) in batch.indexed() {
-            match event.op {
-                Op::Read(_, var) | Op::Write(_, var) | Op::Update(_, var) => {
-                    self.access(tables, index, event, var);
-                }
-                Op::Reacquire(..) => self.reentrant(Mover::Right, index, event),
-                Op::Rerelease(..) => self.reentrant(Mover::Left, index, event),
-                Op::Begin(_) | Op::Enter(_) => self.enter(index, event),
-                Op::End(_) | Op::Exit(_) => self.leave(index, event),
-                op => {
-                    if let Some(op) = LockOp::of(op) {
-                        self.lock(op, index, event);
+        for part in batch.parts() {
+            if part.is_gone() {
+                self.forget(part.events, tables);
+                continue;
+            }
+            for (index, event) in part.indexed() {
+                match event.op {
+                    Op::Read(_, var) | Op::Write(_, var) | Op::Update(_, var) => {
+                        self.access(tables, index, event, var);
+                    }
+                    Op::Reacquire(..) => self.reentrant(Mover::Right, index, event),
+                    Op::Rerelease(..) => self.reentrant(Mover::Left, index, event),
+                    Op::Begin(_) | Op::Enter(_) => self.enter(index, event),
+                    Op::End(_) | Op::Exit(_) => self.leave(index, event),
+                    op => {
+                        if let Some(op) = LockOp::of(op) {
+                            self.lock(op, index, event);
+                        }
                     }
                 }
             }

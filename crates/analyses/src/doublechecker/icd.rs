@@ -100,6 +100,12 @@ impl Default for Thread {
 }
 
 impl Thread {
+    /// It reads nothing any more, so what it has seen, one number for each other thread, is no use.
+    fn finish(&mut self) {
+        self.finished = true;
+        self.seen = Vec::new();
+    }
+
     /// Whether its node can still get a predecessor.
     fn is_open(&self) -> bool {
         self.node != NodeId::NONE
@@ -192,6 +198,17 @@ impl<S: Suspects> Icd<S> {
         (self.threads).resize(tables.threads.len(), Thread::default());
     }
 
+    /// Objects and locks that are gone leave ids without a past: nothing that comes can depend on them.
+    pub fn forget_gone(&mut self, gone: &[Event]) {
+        for event in gone {
+            match event.op {
+                Op::GoneObject(object) => self.objects[object.index()] = Owned::default(),
+                Op::GoneLock(lock) => self.locks[lock.index()] = LockObjects::default(),
+                _ => {}
+            }
+        }
+    }
+
     #[inline]
     pub fn event(&mut self, index: u64, event: &Event) {
         let t = event.thread;
@@ -201,7 +218,7 @@ impl<S: Suspects> Icd<S> {
             Op::Begin(_) => self.begin(index, t),
             Op::End(_) => self.end(t),
             _ if self.sync_edges => self.synchronize(index, t, event.op),
-            Op::Join(child) => self.threads[child.index()].finished = true,
+            Op::Join(child) => self.threads[child.index()].finish(),
             _ => {}
         }
     }
@@ -484,7 +501,7 @@ impl<S: Suspects> Icd<S> {
             Op::Await(lock) => self.touch(index, t, Target::Signal(lock), false),
             Op::Fork(child) => self.threads[child.index()].forked_by = Some((t, index)),
             Op::Join(child) => {
-                self.threads[child.index()].finished = true;
+                self.threads[child.index()].finish();
                 let from = self.source(child, u64::MAX);
                 let to = self.sink(index, t);
                 self.graph.add_edge(from, to);

@@ -79,6 +79,8 @@ pub(super) struct Excerpt<'a> {
     /// Sorted by thread and position, and disjoint.
     pub stretches: &'a [Stretch],
     pub source: &'a dyn Replay,
+    /// Whether the trace uses ids again: then all that tells so is to be seen, also between the stretches.
+    pub reused: bool,
 }
 
 impl Excerpt<'_> {
@@ -89,11 +91,13 @@ impl Excerpt<'_> {
     ) -> Result<(), Error> {
         let mut cursors = Cursors::new(self.stretches, 0);
         let mut result = Ok(());
-        for range in union(self.stretches) {
+        let skip = if self.reused { u64::MAX } else { SKIP };
+        for range in union(self.stretches, skip) {
             let range = EventIndex(range.start)..EventIndex(range.end);
             self.source.replay(range, &mut |batch| {
-                let within =
-                    |index: EventIndex, event: &Event| cursors.contain(event.thread, index.0);
+                let within = |index: EventIndex, event: &Event| {
+                    event.op.is_gone() || cursors.contain(event.thread, index.0)
+                };
                 runs(batch, within, |run| {
                     if result.is_ok() {
                         result = visit(run);
@@ -117,7 +121,7 @@ impl Replay for Excerpt<'_> {
         self.source.replay(range, &mut |batch| {
             events.clear();
             events.extend(batch.indexed().map(|(index, event)| {
-                if cursors.contain(event.thread, index.0) {
+                if event.op.is_gone() || cursors.contain(event.thread, index.0) {
                     *event
                 } else {
                     Event {
@@ -135,12 +139,12 @@ impl Replay for Excerpt<'_> {
     }
 }
 
-/// What to ask a reader for: everything in the stretches and little else.
-fn union(stretches: &[Stretch]) -> Vec<Range<u64>> {
+/// What to ask a reader for: everything in the stretches, with at most `skip` events between two that are read at once.
+fn union(stretches: &[Stretch], skip: u64) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = stretches.iter().map(|s| s.start..s.end).collect();
     ranges.sort_unstable_by_key(|range| range.start);
     ranges.dedup_by(|next, last| {
-        let joins = next.start <= last.end.saturating_add(SKIP);
+        let joins = next.start <= last.end.saturating_add(skip);
         if joins {
             last.end = last.end.max(next.end);
         }
@@ -235,6 +239,7 @@ mod tests {
         let excerpt = Excerpt {
             stretches: &stretches,
             source: Source::replay(&source).unwrap(),
+            reused: false,
         };
         let read = excerpt.read(|batch| {
             seen.extend(batch.indexed().map(|(index, _)| index.0));

@@ -118,6 +118,8 @@ pub struct DoubleChecker {
     icd: Icd<Logs>,
     /// How many events there were, also those that were not looked at.
     end: u64,
+    /// Whether ids were used again.
+    reused: bool,
     suspects: Vec<Stretch>,
 }
 
@@ -140,6 +142,7 @@ impl DoubleChecker {
             precise,
             icd: Icd::new(options.sync_edges, limits, logs),
             end: 0,
+            reused: false,
             suspects: Vec::new(),
         }
     }
@@ -170,7 +173,7 @@ impl DoubleChecker {
                         }
                     }
                     Op::End(_) => *depth = depth.saturating_sub(1),
-                    Op::Enter(_) | Op::Exit(_) => {}
+                    Op::Enter(_) | Op::Exit(_) | Op::GoneObject(_) | Op::GoneLock(_) => {}
                     _ if *depth == 0 => profile.add_unary(),
                     _ => {}
                 }
@@ -245,9 +248,16 @@ impl Analysis for DoubleChecker {
             return precise.batch(batch, context);
         }
         self.icd.grow(context.tables);
-        for (index, event) in batch.indexed() {
-            self.icd.event(index.0, event);
+        for part in batch.parts() {
+            if part.is_gone() {
+                self.icd.forget_gone(part.events);
+                continue;
+            }
+            for (index, event) in part.indexed() {
+                self.icd.event(index.0, event);
+            }
         }
+        self.reused |= batch.kinds.intersects(Kinds::GONE);
         Ok(())
     }
 
@@ -282,6 +292,7 @@ impl Analysis for DoubleChecker {
         let excerpt = Excerpt {
             stretches: &self.suspects,
             source,
+            reused: self.reused,
         };
         if let Mode::FirstRun(profile) = &self.mode {
             // Only the first trace counts if one analysis is used for several.

@@ -117,6 +117,8 @@ pub struct Selected {
     kept: Logs,
     /// By thread: since when all its events were kept.
     since: Vec<Option<u64>>,
+    /// Whether ids were used again.
+    reused: bool,
 }
 
 impl std::fmt::Debug for Selected {
@@ -134,6 +136,7 @@ impl Selected {
             selection,
             kept: Logs::default(),
             since: Vec::new(),
+            reused: false,
         }
     }
 }
@@ -157,7 +160,9 @@ impl Analysis for Selected {
             selection,
             kept,
             since,
+            reused,
         } = self;
+        *reused |= batch.kinds.intersects(Kinds::GONE);
         since.resize(context.tables.threads.len(), None);
         let context = &Context {
             replay: None,
@@ -165,6 +170,9 @@ impl Analysis for Selected {
         };
         let mut result = Ok(());
         let keep = |index: EventIndex, event: &Event| {
+            if event.op.is_gone() {
+                return true;
+            }
             let keeps = selection.keeps(context.tables, event);
             let since = &mut since[event.thread.index()];
             if keeps {
@@ -200,6 +208,7 @@ impl Analysis for Selected {
         let excerpt = context.replay.map(|source| Excerpt {
             stretches: &stretches,
             source,
+            reused: self.reused,
         });
         let context = &Context {
             replay: excerpt.as_ref().map(|excerpt| excerpt as &dyn Replay),

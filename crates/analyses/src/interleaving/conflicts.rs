@@ -89,6 +89,13 @@ impl Conflicts {
         }
     }
 
+    /// Takes that something is gone: no step of anybody, but its id stands for something else from now on.
+    pub(crate) fn forget(&mut self, gone: &Event, tables: &Tables) {
+        let gone = std::slice::from_ref(gone);
+        self.accesses.forget_gone(gone, tables);
+        self.sync.forget_gone(gone);
+    }
+
     /// Remembers the event with a note.
     pub(crate) fn record(&mut self, event: &Event, point: Point) {
         if let Some(access) = access_of(event) {

@@ -35,6 +35,9 @@ struct Graph {
 
 impl Graph {
     fn step(&mut self, index: EventIndex, event: &Event, slice: &Slice<'_>) {
+        if event.op.is_gone() {
+            return self.conflicts.forget(event, slice.tables);
+        }
         let thread = event.thread.index();
         let Some(depth) = self.depths.get_mut(thread) else {
             return;

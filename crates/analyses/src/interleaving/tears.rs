@@ -122,6 +122,9 @@ impl Search {
         if self.hops.len() > MOST_HOPS {
             return;
         }
+        if event.op.is_gone() {
+            return self.conflicts.forget(event, slice.tables);
+        }
         let own = event.thread == self.thread;
         if matches!(event.op, Op::Fork(_) | Op::Join(_)) {
             self.follow_lives(event);

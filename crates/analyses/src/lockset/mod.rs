@@ -24,10 +24,11 @@
 mod sharing;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde_json::{Value, json};
 use untorn_findings::{Evidence, Finding, Kind, Race, Verdict};
-use untorn_model::{Kinds, Tables, VarId};
+use untorn_model::{Event, Kinds, Tables};
 use untorn_trace::{Batch, Error};
 
 use crate::assumptions::{Assumptions, Resolved};
@@ -35,7 +36,7 @@ use crate::locks_held::{LockOp, LocksHeld};
 use crate::symbols::Symbol;
 use crate::{Analysis, Context, Describe, Outcome};
 
-pub use sharing::{Kept, Protection, Sharing};
+pub use sharing::{Kept, Protection, Raced, Sharing};
 
 /// What to take for granted; only `guarded` and `no_warn` matter here.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +50,15 @@ pub struct Lockset {
     locks: LocksHeld,
     sharing: Sharing,
     assumed: Resolved,
+    races: BTreeMap<Symbol, Races>,
+}
+
+/// The races on one field.
+#[derive(Debug)]
+struct Races {
+    /// A harmful instance if there is one: it explains more than a benign one.
+    shown: Raced,
+    instances: u64,
 }
 
 impl Lockset {
@@ -57,28 +67,22 @@ impl Lockset {
             locks: LocksHeld::default(),
             sharing: Sharing::new(false, true),
             assumed: Resolved::new(options.assumptions),
+            races: BTreeMap::new(),
         }
     }
 
-    fn races(&self, tables: &Tables) -> BTreeMap<Symbol, Vec<VarId>> {
-        let mut races: BTreeMap<Symbol, Vec<VarId>> = BTreeMap::new();
-        for (var, _) in self.sharing.racy() {
-            if !self.assumed.is_guarded(var) {
-                races.entry(Symbol::of(tables, var)).or_default().push(var);
-            }
+    /// Forgets what is gone; races are kept.
+    fn forget(&mut self, gone: &[Event], tables: &Tables) {
+        let (races, assumed) = (&mut self.races, &self.assumed);
+        (self.sharing).forget_gone(gone, tables, |raced| note(races, assumed, tables, raced));
+        self.locks.forget_gone(gone);
+        if let Some(mut without) = self.locks.sets.without(gone) {
+            self.sharing.rename(&mut without);
         }
-        races
     }
 
-    fn is_benign(&self, var: VarId) -> bool {
-        (self.sharing.sets_of(var)).is_some_and(|(_, write)| !write.is_empty())
-    }
-
-    fn finding(&self, tables: &Tables, symbol: Symbol, vars: &[VarId]) -> Finding {
-        // A harmful instance explains more than a benign one.
-        let shown = vars.iter().copied().find(|&var| !self.is_benign(var));
-        let shown = shown.unwrap_or(vars[0]);
-        let benign = self.is_benign(shown);
+    fn finding(tables: &Tables, symbol: Symbol, races: &Races) -> Finding {
+        let benign = races.shown.benign;
         let name = symbol.name(tables);
         let message = if benign {
             format!("{name} is written under a lock and read without it")
@@ -86,11 +90,11 @@ impl Lockset {
             format!("no lock protects all accesses of {name}")
         };
         let describe = Describe::without_lines(tables);
-        let accesses = (self.sharing.kept(shown).iter().zip(1..))
+        let accesses = (races.shown.kept.iter().zip(1..))
             .map(|(kept, n)| describe.step(n, kept.index, &kept.event))
             .collect();
         let race = Race {
-            variable: tables.var_name(shown),
+            variable: tables.var_name(races.shown.var),
             benign_candidate: benign,
             accesses,
         };
@@ -107,8 +111,30 @@ impl Lockset {
             message,
             evidence,
         );
-        finding.occurrences = vars.len() as u64;
+        finding.occurrences = races.instances;
         finding
+    }
+}
+
+/// Counts a race with those on the same field, unless a lock is taken for granted.
+fn note(races: &mut BTreeMap<Symbol, Races>, assumed: &Resolved, tables: &Tables, raced: Raced) {
+    if assumed.is_guarded(raced.var) {
+        return;
+    }
+    match races.entry(Symbol::of(tables, raced.var)) {
+        Entry::Vacant(entry) => {
+            entry.insert(Races {
+                shown: raced,
+                instances: 1,
+            });
+        }
+        Entry::Occupied(mut entry) => {
+            let known = entry.get_mut();
+            known.instances += 1;
+            if known.shown.benign && !raced.benign {
+                known.shown = raced;
+            }
+        }
     }
 }
 
@@ -135,16 +161,22 @@ impl Analysis for Lockset {
         self.locks.grow(tables.threads.len(), tables.locks.len());
         self.sharing.grow(tables);
         self.assumed.grow(tables);
-        for (index, event) in batch.indexed() {
-            if let Some((var, _)) = event.op.access() {
-                if self.assumed.is_silenced(event.site) {
-                    continue;
+        for part in batch.parts() {
+            if part.is_gone() {
+                self.forget(part.events, tables);
+                continue;
+            }
+            for (index, event) in part.indexed() {
+                if let Some((var, _)) = event.op.access() {
+                    if self.assumed.is_silenced(event.site) {
+                        continue;
+                    }
+                    let held = self.locks.held(event.thread);
+                    let sets = &mut self.locks.sets;
+                    (self.sharing).access(tables, sets, held, index, event, var);
+                } else if let Some(op) = LockOp::of(event.op) {
+                    self.locks.apply(event.thread, op);
                 }
-                let held = self.locks.held(event.thread);
-                let sets = &mut self.locks.sets;
-                (self.sharing).access(tables, sets, held, index, event, var);
-            } else if let Some(op) = LockOp::of(event.op) {
-                self.locks.apply(event.thread, op);
             }
         }
         Ok(())
@@ -152,13 +184,19 @@ impl Analysis for Lockset {
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {
         let tables = context.tables;
-        let races = self.races(tables);
+        for raced in self.sharing.take_racy() {
+            note(&mut self.races, &self.assumed, tables, raced);
+        }
         let (mut racy, mut benign) = (Vec::new(), Vec::new());
-        for (symbol, vars) in &races {
-            let all_benign = vars.iter().all(|&var| self.is_benign(var));
-            let list = if all_benign { &mut benign } else { &mut racy };
+        for (symbol, races) in &self.races {
+            // The shown one is benign only if all are.
+            let list = if races.shown.benign {
+                &mut benign
+            } else {
+                &mut racy
+            };
             list.push(symbol.name(tables));
-            (outcome.findings).push(self.finding(tables, *symbol, vars));
+            (outcome.findings).push(Self::finding(tables, *symbol, races));
         }
         let mut stats = counts(&self.locks, &self.sharing);
         stats.insert("racy_fields".to_owned(), json!(racy));

@@ -13,7 +13,7 @@ use rustc_hash::FxBuildHasher;
 use untorn_model::conflict::AccessKind;
 use untorn_model::{Event, EventIndex, Op, SiteId, Tables, ThreadId, VarId};
 
-use crate::lock_sets::{LockSetId, LockSets};
+use crate::lock_sets::{LockSetId, LockSets, Without};
 use crate::locks_held::Held;
 
 /// How far a location is shared.
@@ -65,6 +65,18 @@ const HARMFUL: u8 = 4;
 pub struct Kept {
     pub index: EventIndex,
     pub event: Event,
+}
+
+/// A location that no lock protects in all accesses, not all of which are volatile.
+#[derive(Clone, Debug)]
+pub struct Raced {
+    pub var: VarId,
+    /// Whether an access was part of an atomicity violation.
+    pub harmful: bool,
+    /// Whether a lock protects all writes.
+    pub benign: bool,
+    /// The accesses that narrowed the access set, in order; none if they were not wanted.
+    pub kept: Vec<Kept>,
 }
 
 /// How well an access is protected.
@@ -274,24 +286,40 @@ impl Sharing {
         self.pairs.len()
     }
 
-    /// The access-protecting and the write-protecting set of a location that is shared and modified.
-    pub fn sets_of(&self, var: VarId) -> Option<(LockSetId, LockSetId)> {
-        let this = self.vars.get(var.index())?;
-        (this.state == State::SharedModified).then_some((this.access, this.write))
+    /// Takes the locations out that race.
+    pub fn take_racy(&mut self) -> impl Iterator<Item = Raced> {
+        (0..self.vars.len()).filter_map(|i| self.forget(VarId(i as u32)))
     }
 
-    /// Locations that race, with whether an access was part of an atomicity violation: no lock protects them, and not all accesses are volatile.
-    pub fn racy(&self) -> impl Iterator<Item = (VarId, bool)> {
-        (self.vars.iter().enumerate())
-            .filter(|(_, this)| this.marks & (UNPROTECTED | PLAIN) == UNPROTECTED | PLAIN)
-            .map(|(i, this)| (VarId(i as u32), this.marks & HARMFUL != 0))
+    /// Forgets a location, since its id stands for another one from now on; what is left if it raced.
+    pub fn forget(&mut self, var: VarId) -> Option<Raced> {
+        let this = std::mem::replace(&mut self.vars[var.index()], self.untouched);
+        let kept = (self.narrowed.as_mut()).and_then(|narrowed| narrowed.remove(&var));
+        let raced = this.marks & (UNPROTECTED | PLAIN) == UNPROTECTED | PLAIN;
+        raced.then(|| Raced {
+            var,
+            harmful: this.marks & HARMFUL != 0,
+            benign: this.state == State::SharedModified && !this.write.is_empty(),
+            kept: kept.unwrap_or_default(),
+        })
     }
 
-    /// The accesses that narrowed the access set of a location, in order; empty if they were not kept.
-    pub fn kept(&self, var: VarId) -> &[Kept] {
-        match &self.narrowed {
-            Some(narrowed) => narrowed.get(&var).map_or(&[], Vec::as_slice),
-            None => &[],
+    /// Forgets the locations of objects that are gone, and hands over those that raced.
+    pub fn forget_gone(&mut self, gone: &[Event], tables: &Tables, mut raced: impl FnMut(Raced)) {
+        for event in gone {
+            if let Op::GoneObject(object) = event.op {
+                for var in tables.vars_of(object) {
+                    self.forget(var).into_iter().for_each(&mut raced);
+                }
+            }
+        }
+    }
+
+    /// Takes that locks are gone.
+    pub fn rename(&mut self, without: &mut Without<'_>) {
+        for this in &mut self.vars {
+            this.access = without.of(this.access);
+            this.write = without.of(this.write);
         }
     }
 }

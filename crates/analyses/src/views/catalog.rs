@@ -2,17 +2,23 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-use hashbrown::{HashMap, HashTable};
+use hashbrown::{HashMap, HashSet, HashTable};
 use rustc_hash::{FxBuildHasher, FxHasher};
 use untorn_model::{LockId, Tables, ThreadId, VarId};
 
 use super::sections::{Access, compact};
-use crate::lock_sets::LockSetId;
+use crate::lock_sets::{LockSetId, Without};
 use crate::stacks::ContextId;
 
 /// A view of one thread under one lock, in the catalog.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SeenId(u32);
+
+impl SeenId {
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// How a view came about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,6 +45,9 @@ struct Seen {
 
 /// So many places of one view are remembered: enough to find a region around two views, and no more memory for a view that many methods generate.
 const CONTEXTS: usize = 6;
+
+/// Some locations.
+pub type Vars = HashSet<VarId, FxBuildHasher>;
 
 /// All views that occurred.
 #[derive(Debug, Default)]
@@ -104,13 +113,70 @@ impl Catalog {
         SeenId(id)
     }
 
+    /// Whether all accesses of a view, by its number, are of other locations than these.
+    fn is_apart_from(&self, seen: usize, vars: &Vars) -> bool {
+        let it = &self.seen[seen];
+        (self.accesses[it.start..it.end].iter()).all(|access| !vars.contains(&access.var))
+    }
+
+    /// The locations of all views that have one of these, these included; `None` if there is no such view.
+    pub fn around(&self, vars: &Vars) -> Option<Vars> {
+        let mut around = vars.clone();
+        let mut any = false;
+        for (i, it) in self.seen.iter().enumerate() {
+            if !self.is_apart_from(i, vars) {
+                any = true;
+                let accesses = &self.accesses[it.start..it.end];
+                around.extend(accesses.iter().map(|access| access.var));
+            }
+        }
+        any.then_some(around)
+    }
+
+    /// Drops the views that have a location which is gone, and renames locks that are gone; where each view is now, if it is.
+    pub fn forget(
+        &mut self,
+        gone: &Vars,
+        without: Option<&mut Without<'_>>,
+    ) -> Vec<Option<SeenId>> {
+        let old = std::mem::take(self);
+        let mut without = without;
+        let mut renamed = Vec::with_capacity(old.seen.len());
+        for (i, it) in old.seen.iter().enumerate() {
+            if !old.is_apart_from(i, gone) {
+                renamed.push(None);
+                continue;
+            }
+            let (lock, enclosing) = match &mut without {
+                Some(without) => (without.lock(it.lock), without.of(it.enclosing)),
+                None => (it.lock, it.enclosing),
+            };
+            let accesses = &old.accesses[it.start..it.end];
+            let new = self.record(it.thread, lock, enclosing, it.contexts[0], accesses);
+            for &context in &it.contexts[1..it.known as usize] {
+                self.seen[new.index()].came_about_in(context);
+            }
+            renamed.push(Some(new));
+        }
+        renamed
+    }
+
     /// The views restricted to some locations, sorted by thread; equal ones of a thread are one, empty ones none.
     ///
     /// Who accesses a location accesses all that share storage with it.
-    pub fn project(&self, tables: &Tables, keep: impl Fn(VarId) -> bool) -> Vec<View> {
+    /// With `among`, only those that have one of these locations.
+    pub fn project(
+        &self,
+        tables: &Tables,
+        among: Option<&Vars>,
+        keep: impl Fn(VarId) -> bool,
+    ) -> Vec<View> {
         let mut views: Vec<View> = Vec::new();
         let mut ids: HashMap<(ThreadId, Vec<VarId>), usize, FxBuildHasher> = HashMap::default();
         for (i, it) in self.seen.iter().enumerate() {
+            if among.is_some_and(|vars| self.is_apart_from(i, vars)) {
+                continue;
+            }
             let mut accesses = self.accesses[it.start..it.end].to_vec();
             if tables.any_overlaps() {
                 for access in &self.accesses[it.start..it.end] {

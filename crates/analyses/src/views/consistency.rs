@@ -1,6 +1,7 @@
 //! Maximal views, overlaps and the chain property (paper 001, section 3.2).
 
 use std::hash::Hash;
+use std::ops::AddAssign;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
@@ -27,11 +28,21 @@ pub struct Conflict {
 /// How many views there are, and how they get along.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
+    pub views: usize,
     pub maximal: usize,
     /// For how many maximal views and other threads the chain property fails.
     pub incompatible: usize,
     /// How many maximal views were not compared, since enough work was done.
     pub left_out: usize,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, more: Self) {
+        self.views += more.views;
+        self.maximal += more.maximal;
+        self.incompatible += more.incompatible;
+        self.left_out += more.left_out;
+    }
 }
 
 /// Up to so many distinct overlaps all pairs are looked at, beyond only neighbours in size, which keeps the cost in bounds and never loses the verdict.
@@ -85,6 +96,7 @@ pub fn compare<S: Hash + Eq>(
         conflict,
     };
     let maximal: Vec<usize> = (0..views.len()).filter(|&i| check.is_maximal(i)).collect();
+    check.counts.views = views.len();
     check.counts.maximal = maximal.len();
     // One of each sort first, so that what is left out is most likely more of the same.
     let mut sorts = HashSet::with_hasher(FxBuildHasher);

@@ -19,9 +19,11 @@
 //! A critical section that lies within one on lock *l* of the same thread does not count against a maximal view that was generated under *l*: its fields are in the view of the enclosing section, and that one counts.
 //! So two parts of one execution of an enclosing block do not diverge.
 //! Waiting ends a critical section and waking begins one; shared holds make views as exclusive ones do; re-entrant holds belong to the outermost.
+//! Once the program has dropped an object, the views that have a field of it are compared with those of the time and forgotten: so memory grows with the objects that live, not with those that ever did.
 //! A finding is about the innermost region of which one execution generated the diverging views, or about the fields if there is none; instances of a class are reported once.
 //!
 //! *Guarantee.* May miss: fields that belong together and that nobody ever uses together, and a non-atomic use of a single field, such as a counter read and written back in two sections.
+//! Of a dropped object, also a conflict that shows only in what comes after it.
 //! May over-report: fields that one section happens to use together.
 //!
 //! *Cost.* O(events) for the run and at most O(D²) set operations at its end, for D distinct views; views without a field in common are never compared.
@@ -44,9 +46,9 @@ use crate::stacks::{ContextId, Stacks};
 use crate::symbols::Symbol;
 use crate::{Analysis, Context, Describe, Outcome};
 
-use catalog::Catalog;
-use consistency::Compared;
-use report::Reporter;
+use catalog::{Catalog, Vars};
+use consistency::{Compared, Counts};
+use report::{Found, Reporter};
 use sections::{Access, Sections};
 use together::Together;
 
@@ -57,12 +59,17 @@ pub struct Options {
     ///
     /// A program that uses ever new sets of the same fields under a lock has as many views as critical sections, and comparing all of them would never end.
     pub most_work: u64,
+    /// The same for each time that objects are gone.
+    pub most_work_between: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
         // Some seconds.
-        Self { most_work: 1 << 29 }
+        Self {
+            most_work: 1 << 29,
+            most_work_between: 1 << 21,
+        }
     }
 }
 
@@ -95,6 +102,7 @@ pub struct Views {
     stacks: Stacks,
     catalog: Catalog,
     together: Together,
+    found: Found,
 }
 
 impl Views {
@@ -107,18 +115,13 @@ impl Views {
             stacks: Stacks::without_sites(),
             catalog: Catalog::default(),
             together: Together::default(),
+            found: Found::default(),
         }
     }
 
     fn grow(&mut self, tables: &Tables) {
         if self.vars.len() < tables.vars().len() {
-            let untouched = OfVar {
-                section: 0,
-                first: ThreadId(0),
-                state: State::Untouched,
-                written: false,
-            };
-            self.vars.resize(tables.vars().len(), untouched);
+            self.vars.resize(tables.vars().len(), OfVar::UNTOUCHED);
         }
         self.sections.grow(tables.threads.len());
         self.stacks.grow(tables.threads.len());
@@ -145,6 +148,36 @@ impl Views {
         }
     }
 
+    fn take(&mut self, batch: &Batch<'_>) {
+        for (index, event) in batch.indexed() {
+            match event.op {
+                Op::Read(_, var) | Op::Write(_, var) | Op::Update(_, var) => {
+                    let access = Access {
+                        var,
+                        site: event.site,
+                    };
+                    let writes = event.op.access_kind() == Some(AccessKind::Write);
+                    self.access(event.thread, access, writes);
+                }
+                Op::Begin(_) => {
+                    self.together.begin(event.thread);
+                    self.stacks.follow(index, event);
+                }
+                Op::End(_) => self.end_region(index, event),
+                Op::Enter(_) | Op::Exit(_) => self.stacks.follow(index, event),
+                op => match LockOp::of(op) {
+                    Some(LockOp::Take(mode, lock)) => {
+                        let context = self.stacks.current(event.thread);
+                        let sets = &mut self.sets;
+                        (self.sections).open(event.thread, mode, lock, context, sets);
+                    }
+                    Some(op) => self.close(event.thread, op),
+                    None => {}
+                },
+            }
+        }
+    }
+
     fn end_region(&mut self, index: EventIndex, event: &Event) {
         let region = self
             .stacks
@@ -164,6 +197,74 @@ impl Views {
         }
     }
 
+    /// Compares views, all or those that could conflict with one that has a location which is gone.
+    fn compare(&mut self, context: &Context<'_>, gone: Option<&Vars>) {
+        let tables = context.tables;
+        // Who conflicts with a view has a field of it, or has one with who compares the two.
+        let near = gone.and_then(|gone| self.catalog.around(gone));
+        let near = near.and_then(|near| self.catalog.around(&near));
+        if gone.is_some() && near.is_none() {
+            return;
+        }
+        let among = near.as_ref().filter(|_| !tables.any_overlaps());
+        let views = (self.catalog).project(tables, among, |var| self.is_variable(tables, var));
+        let mut reporter = Reporter::new(Describe::new(context), &self.stacks, &views);
+        let together = self.together.index();
+        let compared = Compared {
+            views: &views,
+            sets: &self.sets,
+            stacks: &self.stacks,
+            together: &together,
+            most_work: match gone {
+                Some(_) => self.options.most_work_between,
+                None => self.options.most_work,
+            },
+        };
+        let sort = |vars: &[VarId]| Symbol::of_all(tables, vars);
+        let is_last = |view: usize| match gone {
+            Some(gone) => views[view].vars.iter().any(|var| gone.contains(var)),
+            None => true,
+        };
+        let counts = consistency::compare(compared, sort, &mut |conflict| {
+            // What stays will be compared again.
+            let [one, other] = conflict.diverging;
+            if is_last(conflict.maximal) || is_last(one) || is_last(other) {
+                reporter.add(conflict);
+            }
+        });
+        self.found.counts += Counts {
+            views: (0..views.len()).filter(|&view| is_last(view)).count(),
+            ..counts
+        };
+        reporter.finish(&mut self.found);
+    }
+
+    /// Compares what is gone a last time, and forgets it.
+    fn forget(&mut self, gone: &[Event], context: &Context<'_>) {
+        let objects = gone.iter().filter_map(|event| match event.op {
+            Op::GoneObject(object) => Some(object),
+            _ => None,
+        });
+        let vars: Vec<VarId> = (objects)
+            .flat_map(|object| context.tables.vars_of(object))
+            .collect();
+        // What no section has recorded is in no view.
+        let recorded = |var: &VarId| self.vars[var.index()].section != 0;
+        let in_views: Vars = vars.iter().copied().filter(recorded).collect();
+        if !in_views.is_empty() {
+            self.compare(context, Some(&in_views));
+        }
+        let mut without = self.sets.without(gone);
+        if !in_views.is_empty() || without.is_some() {
+            self.sections.forget(|var| in_views.contains(&var));
+            let renamed = self.catalog.forget(&in_views, without.as_mut());
+            self.together.rename(&renamed);
+        }
+        for var in vars {
+            self.vars[var.index()] = OfVar::UNTOUCHED;
+        }
+    }
+
     /// Whether somebody writes a location once two threads access it.
     ///
     /// Of locations that share storage it is not known which access came first: a write to one of them is enough.
@@ -180,6 +281,13 @@ impl Views {
 }
 
 impl OfVar {
+    const UNTOUCHED: Self = Self {
+        section: 0,
+        first: ThreadId(0),
+        state: State::Untouched,
+        written: false,
+    };
+
     #[inline]
     fn share(&mut self, thread: ThreadId, writes: bool) {
         self.written |= writes;
@@ -212,31 +320,11 @@ impl Analysis for Views {
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
         let tables = context.tables;
         self.grow(tables);
-        for (index, event) in batch.indexed() {
-            match event.op {
-                Op::Read(_, var) | Op::Write(_, var) | Op::Update(_, var) => {
-                    let access = Access {
-                        var,
-                        site: event.site,
-                    };
-                    let writes = event.op.access_kind() == Some(AccessKind::Write);
-                    self.access(event.thread, access, writes);
-                }
-                Op::Begin(_) => {
-                    self.together.begin(event.thread);
-                    self.stacks.follow(index, event);
-                }
-                Op::End(_) => self.end_region(index, event),
-                Op::Enter(_) | Op::Exit(_) => self.stacks.follow(index, event),
-                op => match LockOp::of(op) {
-                    Some(LockOp::Take(mode, lock)) => {
-                        let context = self.stacks.current(event.thread);
-                        let sets = &mut self.sets;
-                        (self.sections).open(event.thread, mode, lock, context, sets);
-                    }
-                    Some(op) => self.close(event.thread, op),
-                    None => {}
-                },
+        for part in batch.parts() {
+            if part.is_gone() {
+                self.forget(part.events, context);
+            } else {
+                self.take(&part);
             }
         }
         Ok(())
@@ -248,21 +336,8 @@ impl Analysis for Views {
             self.close(thread, LockOp::GiveUp(mode, lock));
         }
         self.close_regions();
-        let views =
-            (self.catalog).project(context.tables, |var| self.is_variable(context.tables, var));
-        let describe = Describe::new(context);
-        let mut reporter = Reporter::new(describe, &self.stacks, &views);
-        let together = self.together.index();
-        let compared = Compared {
-            views: &views,
-            sets: &self.sets,
-            stacks: &self.stacks,
-            together: &together,
-            most_work: self.options.most_work,
-        };
-        let sort = |vars: &[VarId]| Symbol::of_all(context.tables, vars);
-        let counts = consistency::compare(compared, sort, &mut |conflict| reporter.add(conflict));
-        reporter.finish(counts, outcome);
+        self.compare(context, None);
+        self.found.finish(outcome);
         Ok(())
     }
 }

@@ -30,6 +30,52 @@ struct Group {
     kept: Vec<(Vec<Symbol>, Conflict)>,
 }
 
+/// What was found so far, one finding for each region or set of fields.
+#[derive(Debug, Default)]
+pub struct Found {
+    findings: Vec<Finding>,
+    at: HashMap<Region, usize>,
+    pub counts: Counts,
+}
+
+impl Found {
+    /// Adds a finding to what is known of its region, which may be reached on several paths.
+    fn add(&mut self, finding: Finding) {
+        match self.at.get(&finding.region) {
+            Some(&known) => {
+                let known = &mut self.findings[known];
+                known.occurrences += finding.occurrences;
+                let room = KEPT.saturating_sub(known.evidence.views.len());
+                let more = finding.evidence.views.into_iter().take(room);
+                known.evidence.views.extend(more);
+            }
+            None => {
+                self.at.insert(finding.region.clone(), self.findings.len());
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    /// Hands everything over.
+    pub fn finish(&mut self, outcome: &mut Outcome) {
+        let counts = self.counts;
+        let stats = json!({
+            "distinct_views": counts.views,
+            "maximal_views": counts.maximal,
+            "incompatible": counts.incompatible,
+            "not_compared": counts.left_out,
+        });
+        if counts.left_out > 0 {
+            outcome.notes.push(format!(
+                "views: {} of {} maximal views were not compared, since there are too many; what they would show may be missing",
+                counts.left_out, counts.maximal
+            ));
+        }
+        outcome.stats.insert(NAME.to_owned(), stats);
+        outcome.findings.append(&mut self.findings);
+    }
+}
+
 /// Collects conflicts by what they are about.
 pub struct Reporter<'a> {
     describe: Describe<'a>,
@@ -74,40 +120,10 @@ impl<'a> Reporter<'a> {
     }
 
     /// Hands over one finding for each region or set of fields.
-    pub fn finish(&self, counts: Counts, outcome: &mut Outcome) {
-        // One region can be reached on several paths.
-        let mut at: HashMap<Region, usize> = HashMap::new();
-        let mut findings: Vec<Finding> = Vec::new();
+    pub fn finish(&self, found: &mut Found) {
         for group in &self.groups {
-            let finding = self.finding(group);
-            match at.get(&finding.region) {
-                Some(&known) => {
-                    let known = &mut findings[known];
-                    known.occurrences += finding.occurrences;
-                    let room = KEPT.saturating_sub(known.evidence.views.len());
-                    let more = finding.evidence.views.into_iter().take(room);
-                    known.evidence.views.extend(more);
-                }
-                None => {
-                    at.insert(finding.region.clone(), findings.len());
-                    findings.push(finding);
-                }
-            }
+            found.add(self.finding(group));
         }
-        let stats = json!({
-            "distinct_views": self.views.len(),
-            "maximal_views": counts.maximal,
-            "incompatible": counts.incompatible,
-            "not_compared": counts.left_out,
-        });
-        if counts.left_out > 0 {
-            outcome.notes.push(format!(
-                "views: {} of {} maximal views were not compared, since there are too many; what they would show may be missing",
-                counts.left_out, counts.maximal
-            ));
-        }
-        outcome.stats.insert(NAME.to_owned(), stats);
-        outcome.findings.append(&mut findings);
     }
 
     /// What a finding is about if no region encloses both views.

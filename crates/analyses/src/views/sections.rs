@@ -132,6 +132,13 @@ impl Sections {
         })
     }
 
+    /// Forgets locations that are gone, in sections that are still open.
+    pub fn forget(&mut self, is_gone: impl Fn(VarId) -> bool) {
+        for section in self.threads.iter_mut().flatten() {
+            section.accesses.retain(|access| !is_gone(access.var));
+        }
+    }
+
     /// The sections that are open, innermost first.
     pub fn still_open(&self) -> Vec<(ThreadId, LockMode, LockId)> {
         let mut open = Vec::new();

@@ -112,6 +112,30 @@ impl Together {
             });
     }
 
+    /// Takes that views have other ids, or are forgotten.
+    pub fn rename(&mut self, renamed: &[Option<SeenId>]) {
+        let rename = |views: &[SeenId]| -> Vec<SeenId> {
+            let mut views: Vec<SeenId> = (views.iter())
+                .filter_map(|view| renamed.get(view.index()).copied().flatten())
+                .collect();
+            views.sort_unstable();
+            views.dedup();
+            views
+        };
+        for execution in self.open.iter_mut().flatten() {
+            execution.views = rename(&execution.views);
+        }
+        let old = std::mem::take(&mut self.sets);
+        let old_views = std::mem::take(&mut self.views);
+        self.known.clear();
+        for set in old {
+            let views = rename(&old_views[set.start..set.end]);
+            if views.len() > 1 {
+                self.keep(set.region, &views);
+            }
+        }
+    }
+
     /// The sets by view, for questions at the end of the trace.
     pub fn index(&self) -> TogetherIndex<'_> {
         let mut sets_of: HashMap<SeenId, Vec<u32>, FxBuildHasher> = HashMap::default();

@@ -268,14 +268,18 @@ impl Thread {
     }
 
     fn event(&mut self, thread: ThreadId, number: u32, record: Record, with: &mut Decoding<'_>) {
-        // They have been introduced.
+        // They have been introduced, and keep their ids.
         if matches!(
             record,
-            Record::NewLock { .. } | Record::NewClassLock { .. } | Record::NewObject { .. }
+            Record::NewLock { .. }
+                | Record::NewClassLock { .. }
+                | Record::NewObject { .. }
+                | Record::GoneLock { .. }
+                | Record::GoneObject { .. }
         ) {
             return;
         }
-        match decode(with.decoder.prefix(number), with.names, record) {
+        match decode(with.decoder.prefix(number), with.names, record, 0) {
             Decoded::Nothing => {}
             Decoded::Lost => with.tally.undeclared += 1,
             Decoded::Event(site, op) => {

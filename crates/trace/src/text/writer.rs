@@ -58,6 +58,13 @@ impl Written {
         }
         &self.names[index]
     }
+
+    /// The id stands for something else from now on, which gets a name of its own.
+    fn forget(&mut self, id: u32) {
+        if let Some(name) = self.names.get_mut(id as usize) {
+            *name = Box::default();
+        }
+    }
 }
 
 /// What text can hold of a name.
@@ -117,6 +124,19 @@ impl<W: Write> TextWriter<W> {
     }
 
     fn line(&mut self, tables: &Tables, event: &Event) {
+        // Text has no word for it and needs none: another thing has another name.
+        match event.op {
+            Op::GoneObject(object) => {
+                return tables
+                    .vars_of(object)
+                    .for_each(|var| self.vars.forget(var.0));
+            }
+            Op::GoneLock(lock) => {
+                self.locks.forget(lock.0);
+                return self.signals.forget(lock.0);
+            }
+            _ => {}
+        }
         let thread = |id| {
             let mut name = tables.thread_name(id);
             if grammar::is_thread_number_too_large(&name) {
@@ -147,6 +167,7 @@ impl<W: Write> TextWriter<W> {
             Op::Enter(id) | Op::Exit(id) => {
                 self.methods.name(id.0, true, || tables.method_name(id))
             }
+            Op::GoneObject(_) | Op::GoneLock(_) => return,
         };
         out.extend_from_slice(verb(event.op).as_bytes());
         if !operand.is_empty() {
@@ -196,6 +217,7 @@ fn verb(op: Op) -> &'static str {
         Op::End(_) => "end",
         Op::Enter(_) => "enter",
         Op::Exit(_) => "exit",
+        Op::GoneObject(_) | Op::GoneLock(_) => "",
     }
 }
 

@@ -4,7 +4,7 @@
 //! Regions are stored one higher: the anonymous one, whose id is the highest number, becomes 0 and does not widen the column.
 
 use untorn_model::{
-    AccessFlags, LockId, LockMode, MethodId, Op, RegionId, Tables, ThreadId, VarId,
+    AccessFlags, LockId, LockMode, MethodId, ObjectId, Op, RegionId, Tables, ThreadId, VarId,
 };
 
 /// How many codes a byte can name, so that a table lookup needs no bounds check; few are used.
@@ -13,7 +13,7 @@ pub const CODES: usize = 256;
 const FLAGS: u8 = 8;
 const LOCKS: u8 = 3 * FLAGS;
 const OTHERS: u8 = LOCKS + 8;
-const USED: u8 = OTHERS + 11;
+const USED: u8 = OTHERS + 13;
 
 /// The operation of each code, with operand 0; codes that are not used repeat the first.
 pub const OPS: [Op; CODES] = ops();
@@ -52,6 +52,8 @@ const fn ops() -> [Op; CODES] {
         Op::End(RegionId(0)),
         Op::Enter(MethodId(0)),
         Op::Exit(MethodId(0)),
+        Op::GoneObject(ObjectId(0)),
+        Op::GoneLock(m),
     ];
     let mut i = 0;
     while i < rest.len() {
@@ -84,6 +86,8 @@ pub fn encode(op: Op) -> Option<(u8, u32)> {
         Op::End(region) => (OTHERS + 8, region.0.wrapping_add(1)),
         Op::Enter(method) => (OTHERS + 9, method.0),
         Op::Exit(method) => (OTHERS + 10, method.0),
+        Op::GoneObject(object) => (OTHERS + 11, object.0),
+        Op::GoneLock(lock) => (OTHERS + 12, lock.0),
     })
 }
 
@@ -108,7 +112,9 @@ pub fn decode(code: u8, stored: u32) -> Op {
         | Op::Fork(ThreadId(id))
         | Op::Join(ThreadId(id))
         | Op::Enter(MethodId(id))
-        | Op::Exit(MethodId(id)) => *id = stored,
+        | Op::Exit(MethodId(id))
+        | Op::GoneObject(ObjectId(id))
+        | Op::GoneLock(LockId(id)) => *id = stored,
         Op::Begin(RegionId(id)) | Op::End(RegionId(id)) => *id = stored.wrapping_sub(1),
     }
     op
@@ -132,6 +138,7 @@ impl Limits {
                 Op::Fork(_) | Op::Join(_) => tables.threads.len(),
                 Op::Begin(_) | Op::End(_) => tables.regions.len() + 1,
                 Op::Enter(_) | Op::Exit(_) => tables.methods.len(),
+                Op::GoneObject(_) => tables.objects.len(),
                 _ => tables.locks.len(),
             };
             *limit = len as u32;

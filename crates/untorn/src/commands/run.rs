@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use untorn_analyses::doublechecker::Profile;
 use untorn_analyses::Outcome;
+use untorn_analyses::doublechecker::Profile;
 use untorn_findings::{Document, merge};
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
@@ -107,6 +107,9 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     let sifted = suffices(args, default(args)).then(|| sift(source));
     if sifted.is_some() {
         analyses = vec![args.selection.precise_analysis()];
+    }
+    if sifted.is_none() {
+        source.reuse_ids();
     }
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;

@@ -86,6 +86,10 @@ pub fn stats<T>(watched: &Watched<T>, tally: Tally) -> Map<String, Value> {
         ("events put in", tally.put_in),
         ("records undeclared", tally.undeclared),
         ("records cut off", tally.cut_off),
+        ("object ids", tally.objects),
+        ("location ids", tally.locations),
+        ("lock ids", tally.locks),
+        ("ids used again", tally.reused),
     ] {
         stats.insert(name.to_owned(), json!(count));
     }

@@ -38,6 +38,8 @@ final class UntornEntry extends WeakReference<Object> {
     volatile UntornEntry whole;
     /** Whether holding this part is holding the whole together with other readers; set before {@link #whole}. */
     boolean readers;
+    /** How many parts it has itself; under the lock of {@link UntornTable}. */
+    int parts;
 
     /** Shadow word of a collection; its object id is that of an array too. */
     private volatile long word;
@@ -76,6 +78,11 @@ final class UntornEntry extends WeakReference<Object> {
         } catch (Throwable noMemory) {
             return null;
         }
+    }
+
+    /** The id as a holder of locations; 0 for none. */
+    long object() {
+        return word & UntornShadow.OBJECT;
     }
 
     /** The id as a holder of locations, made on first use; 0 if there is none left. */

@@ -70,7 +70,7 @@ final class UntornOwner {
             if (word == UNTRACKED || word == mine) return;
             if (word == 0) {
                 boolean elided = UntornShadow.ELIDES && !(holder instanceof UntornWord);
-                long first = elided ? mine : exclusive(writes, c.newObject(), mine);
+                long first = elided ? mine : exclusive(writes, named(holder, c), mine);
                 if (!U.compareAndSetLong(holder, offset, 0, first)) continue;
                 if (first != mine) c.write(UntornShadow.access(site, first));
                 return;
@@ -119,7 +119,7 @@ final class UntornOwner {
                 c.edge(UntornBadge.past(badge));
             }
             boolean privately = state == UntornShadow.FRESH;
-            if (privately) object = c.newObject();
+            if (privately) object = named(holder, c);
             if (mine == UntornBadge.NONE || fought) {
                 if (!lock(holder, offset, word, c)) continue;
                 if (privately) c.write(owned(UntornBadge.wearer(badge), object));
@@ -133,6 +133,13 @@ final class UntornOwner {
             }
             return;
         }
+    }
+
+    /** An id for an object that had none. Before the word is claimed: memory is to be had, and no access is under way. */
+    private static long named(Object holder, UntornThread c) {
+        long object = c.newObject();
+        UntornRef.remember(holder, object, c);
+        return object;
     }
 
     /** Tells the reader who alone touched an object so far; the last number stands for all that do not fit. */

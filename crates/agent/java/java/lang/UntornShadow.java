@@ -294,7 +294,10 @@ final class UntornShadow {
         long object = word & OBJECT;
         long state = word & STATE;
         int owner = (int) ((word & OWNER) >>> UntornThread.OBJECT_BITS);
-        if (object == 0) object = c.newObject();
+        if (object == 0) {
+            object = c.newObject();
+            UntornRef.remember(c.held, object, c);
+        }
         object |= LOCKS;
         if (state == FRESH) {
             return (writes ? WR_EX : RD_EX) | c.owner | object;

@@ -124,8 +124,7 @@ final class UntornSync {
         UntornEntry whole = UntornTable.find(lock, c);
         if (entry == null || whole == null || entry.whole != null) return;
         if (whole.whole != null) whole = whole.whole;
-        entry.readers = mode == UntornRuntime.SHARED;
-        entry.whole = whole;
+        UntornTable.join(entry, whole, mode == UntornRuntime.SHARED);
     }
 
     static void signal(Object synchronizer, int site, UntornThread c) {

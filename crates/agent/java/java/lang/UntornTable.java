@@ -6,15 +6,22 @@ import jdk.internal.vm.annotation.ForceInline;
 /**
  * A weak table by identity: from an object to its {@link UntornEntry}, without calling its {@code hashCode}.
  *
- * Lookups take no lock. Insertion and growth take one; growth drops entries whose object is gone and relinks the others
- * in place. A lookup that meets a chain being relinked can miss its entry (never loop, since a moved entry leads only to
- * moved ones), and then looks again under the lock.
+ * Lookups take no lock. Insertion and sweeps take one; a sweep drops entries whose object is gone and relinks the others
+ * in place, when the collector has run and the table has grown by a quarter, or when it is full. A lookup that meets a
+ * chain being relinked can miss its entry (never loop, since a moved entry leads only to moved ones), and then looks
+ * again under the lock.
+ *
+ * Who drops entries tells the reader, after edges from everything written so far: their objects are gone, so nobody can
+ * write of them any more (see {@link UntornRef}). A lock of which parts are alive is used through these, so its entry
+ * stays until they are gone, too.
  */
 final class UntornTable {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long LOCK = U.allocateMemory(8);
     private static volatile UntornEntry[] buckets = new UntornEntry[1024];
     private static int size;
+    /** Entries since the last sweep, and when that was (see {@link UntornRef#collections}). */
+    private static int added, swept;
 
     static {
         U.putInt(LOCK, 0);
@@ -78,21 +85,25 @@ final class UntornTable {
                     | (long) (classId & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | id);
             UntornEntry made = new UntornEntry(o, hash, id, classId, c.here());
             UntornEntry[] grown = size > buckets.length ? new UntornEntry[buckets.length * 2] : null;
+            boolean isDue = UntornRef.isDue(added, size, swept);
+            UntornEntry gone = null;
             lock();
             try {
                 UntornEntry known = look(buckets, o, hash);
                 if (known != null) return known;
-                if (size > buckets.length) sweep(grown);
+                if (size > buckets.length || isDue) gone = sweep(grown);
                 UntornEntry[] table = buckets;
                 int bucket = hash & table.length - 1;
                 made.next = table[bucket];
                 U.storeFence();
                 table[bucket] = made;
                 size++;
-                return made;
+                added++;
             } finally {
                 unlock();
             }
+            if (gone != null) report(gone, c);
+            return made;
         } catch (Throwable noMemory) {
             return null;
         }
@@ -111,17 +122,49 @@ final class UntornTable {
         return id;
     }
 
-    /** Drops what is gone; doubles the table only if that was less than half. */
-    private static void sweep(UntornEntry[] grown) {
+    /** One object is a part of another from now on, if it is not already. */
+    static void join(UntornEntry part, UntornEntry whole, boolean readers) {
+        UntornThread.probe();
+        lock();
+        try {
+            if (part.whole != null) return;
+            whole.parts++;
+            part.readers = readers;
+            part.whole = whole;
+        } finally {
+            unlock();
+        }
+    }
+
+    private static boolean isGone(UntornEntry e) {
+        return e.refersTo(null) && e.parts == 0;
+    }
+
+    /** Tells the reader what was dropped. */
+    private static void report(UntornEntry gone, UntornThread c) {
+        // Nobody keeps anything by id there, and an edge means something else.
+        if (UntornMode.FIRST) return;
+        c.edgesFromAll();
+        for (; gone != null; gone = gone.next) {
+            long object = gone.object();
+            if (object != 0) c.gone(UntornThread.GONE_OBJECT, object);
+            c.gone(UntornThread.GONE_LOCK, gone.lock);
+        }
+        c.room();
+    }
+
+    /** Drops what is gone and returns it; doubles the table only if that was less than half. */
+    private static UntornEntry sweep(UntornEntry[] grown) {
         UntornEntry[] old = buckets;
         int alive = 0;
         for (UntornEntry head : old) {
             for (UntornEntry e = head; e != null; e = e.next) {
-                if (!e.refersTo(null)) alive++;
+                if (!isGone(e)) alive++;
             }
         }
         UntornEntry[] table = alive > old.length / 2 && grown != null && grown.length > old.length ? grown : old;
         int kept = 0;
+        UntornEntry gone = null;
         for (int i = 0; i < old.length; i++) {
             UntornEntry head = old[i];
             if (table == old) {
@@ -129,7 +172,11 @@ final class UntornTable {
             }
             while (head != null) {
                 UntornEntry after = head.next;
-                if (!head.refersTo(null)) {
+                if (isGone(head)) {
+                    if (head.whole != null) head.whole.parts--;
+                    head.next = gone;
+                    gone = head;
+                } else {
                     int bucket = head.hash & table.length - 1;
                     head.next = table[bucket];
                     U.storeFence();
@@ -140,7 +187,10 @@ final class UntornTable {
             }
         }
         size = kept;
+        added = 0;
+        swept = UntornRef.lastCollection();
         buckets = table;
+        return gone;
     }
 
     private static void lock() {

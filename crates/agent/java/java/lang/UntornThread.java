@@ -24,7 +24,7 @@ public final class UntornThread {
     static final int EDGE = 1, ACQUIRE = 2, RELEASE = 3, ACQUIRE_SHARED = 4, RELEASE_SHARED = 5, WAIT = 6, WAKE = 7,
             NOTIFY = 8, SIGNAL = 9, AWAIT = 10, FORK = 11, JOIN = 12, BEGIN = 13, END = 14, ENTER = 15, EXIT = 16,
             ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22,
-            OWNED = 23, IN = 24, FROM = 25;
+            OWNED = 23, IN = 24, FROM = 25, GONE_LOCK = 26, GONE_OBJECT = 27;
     /** Regions in the records of a first run, from 1; 0 is outside of all. */
     static final int REGION_BITS = 22;
 
@@ -109,6 +109,7 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornTable.class);
         U.ensureClassInitialized(UntornEntry.class);
         U.ensureClassInitialized(UntornWord.class);
+        U.ensureClassInitialized(UntornRef.class);
         U.ensureClassInitialized(UntornKeys.class);
     }
 
@@ -154,6 +155,10 @@ public final class UntornThread {
     UntornEntry waitsOn;
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
+
+    /** Objects that this thread gave an id: how many, how many since it last looked which are gone, and when that was. */
+    UntornRef objects;
+    int objectCount, objectsAdded, objectsSeen;
 
     // ---- regions --------------------------------------------------------------------------------------------------
 
@@ -343,7 +348,13 @@ public final class UntornThread {
     /** Makes room for one event; waits for the reader if it must, so never call it with a shadow word locked. */
     @ForceInline
     void room() {
-        if (cursor + EVENT_BYTES > limit) nextSegment();
+        if (cursor + EVENT_BYTES > limit) moreRoom();
+    }
+
+    @DontInline
+    private void moreRoom() {
+        nextSegment();
+        if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
     }
 
     @ForceInline
@@ -555,6 +566,12 @@ public final class UntornThread {
         if (limit - cursor < EVENT_BYTES) nextSegment();
     }
 
+    /** Tells the reader of things that are gone, after {@link #edgesFromAll}. */
+    void gone(int op, long id) {
+        if (limit - cursor < EVENT_BYTES) nextSegment();
+        write((long) op << OP_SHIFT | id);
+    }
+
     // ---- read-shared objects --------------------------------------------------------------------------------------
 
     /**
@@ -691,6 +708,7 @@ public final class UntornThread {
         if (silent) return;
         probe();
         UntornShadow.abandon(this);
+        if (objects != null) UntornRef.handOver(this);
         boolean heard = position != 0;
         if (heard) room();
         globalLock();
