@@ -16,7 +16,8 @@
 //!   The write lock of a read-write lock is the plain path, the read lock [`Locks::shared`] of it.
 //!   `wait` is [`Effect::Does`]`(cmpd)`, starting a thread [`Effect::Does`]`(atomic)` together with an entry in [`Program::threads`].
 //!   An array element is an access to the array field if the array does not escape, else [`Effect::Does`]`(atomic)` (`cmpd` for 64-bit elements).
-//! - *Volatile fields* have no candidates and are never `wide`; final fields have the fixed guard [`Guard::Final`].
+//! - *Volatile fields* are never `wide`, and guarded like others: who writes under a lock that all writers hold may read there as a mover, whatever readers without it do.
+//!   Final fields have the fixed guard [`Guard::Final`].
 //! - *Confined accesses* are those to objects that no other thread can know yet (constructors before `this` escapes, local allocations).
 
 use crate::algebra::{Algebra, Atomicity};
@@ -76,7 +77,7 @@ pub struct Field {
     pub wide: bool,
     /// Known or declared protection; otherwise it is inferred.
     pub fixed: Option<Guard>,
-    /// Possible guards in terms of the owner, best first; none for a volatile field.
+    /// Possible guards in terms of the owner, best first.
     pub candidates: Vec<Lock>,
 }
 

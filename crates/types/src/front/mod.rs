@@ -152,10 +152,10 @@ impl<'a> Front<'a> {
             .iter()
             .filter_map(|&method| Some((method, Shape::of(&world, method, &summaries)?)))
             .collect();
-        let mut keys = find_versions(&world, &shapes);
-        let facts = FieldFacts::find(&world, &shapes, &keys);
         let content = Content::find(&world, &shapes);
         let touched = find_touched(&world, &shapes, &content);
+        let mut keys = find_versions(&world, &shapes, &touched);
+        let facts = FieldFacts::find(&world, &shapes, &keys);
         keys.extend(
             bodiless(program, annotations)
                 .into_iter()
@@ -348,7 +348,7 @@ impl Translator<'_, '_> {
         let heap = self.world.program.heap();
         for spawn in heap.spawns() {
             let method = heap.node(spawn.root).method;
-            let key = Key::general(self.world, method);
+            let key = Key::general(self.world.table(), method);
             if let Some(run) = self.method(key) {
                 let site = self.sites.add(method, 0, What::Entry);
                 program.threads.push(ThreadStart { run, site });
@@ -443,7 +443,7 @@ impl Translator<'_, '_> {
     /// Methods without a body that the method implements, if they are in the input.
     fn overridden(&mut self, key: Key, has_body: bool) -> Vec<Overrides> {
         let classes = self.world.table();
-        if !has_body || key != Key::general(self.world, key.method) {
+        if !has_body || key != Key::general(self.world.table(), key.method) {
             return Vec::new();
         }
         let (name, descriptor) = (
@@ -484,7 +484,7 @@ impl Translator<'_, '_> {
             let wide = matches!(info.ty, Type::Long | Type::Double) && !volatile;
             let fixed = if self.facts.is_final(self.world, key.field) {
                 Some(Guard::Final)
-            } else if open || volatile {
+            } else if open {
                 Some(Guard::NoGuard)
             } else {
                 None
@@ -559,7 +559,8 @@ impl Translator<'_, '_> {
         let classes = self.world.table();
         let info = classes.method(key.method);
         let has_this = !info.flags.is_static();
-        let open = self.world.is_open(key.method) && key == Key::general(self.world, key.method);
+        let open =
+            self.world.is_open(key.method) && key == Key::general(self.world.table(), key.method);
         let mut may_hold = Vec::new();
         if !open {
             may_hold = self.may_hold(key.method);

@@ -20,7 +20,7 @@ use crate::holding::{self, Holding, Holdings, NetLocks};
 use crate::input::{Discipline, Effect, Field, Graph, NodeId, RegionId, Target};
 use crate::locks::{Lock, Locks, Root};
 
-pub use explain::{Fault, Part, Tear, explain};
+pub use explain::{Fault, Part, Tear, explain, explain_in, explain_region};
 
 /// What the nodes of a graph mean, besides the graph itself.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ fn list_and_element_with_ghost_lock() {
     assert_eq!(outcome.found, ["List.addPair"], "{:?}", outcome.messages);
     assert!(
         outcome.messages[0].starts_with(
-            "List.addPair is declared `atomic` (List.java:34:5), but is `this ? mover : cmpd`: it calls list.List.add(I)V (line 36), and then calls list.List.add(I)V (line 37)"
+            "List.addPair is declared `atomic` (List.java:34:5), but is `this ? mover : cmpd`: it calls List.add(int) (line 36), and then calls List.add(int) (line 37)"
         ),
         "{:?}",
         outcome.messages
