@@ -160,6 +160,9 @@ pub struct Target {
     pub method: MethodId,
     /// Actuals for its receiver, parameters, and all ghosts in its scope.
     pub actuals: Actuals,
+    /// Section 7.4: the callee runs only for objects of internally synchronized classes, whose ghost is `always_held` or `none`; this is the ghost argument of the receiver.
+    /// Without it the callee may run for any receiver.
+    pub internal: Option<Arg>,
 }
 
 /// What a node of a graph does.
@@ -329,6 +332,8 @@ pub struct Program {
     pub flows: Vec<Flow>,
     /// The allocations of classes with ghosts.
     pub allocations: Vec<Allocation>,
+    /// Ghost arguments of objects of internally synchronized classes: they are `always_held` or `none`.
+    pub internal: Vec<SlotId>,
     /// The started threads.
     pub threads: Vec<ThreadStart>,
 }

@@ -37,7 +37,7 @@ use content::Content;
 use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};
 use fresh::{Shape, summarize};
-use ghosts::{Families, Family, Ghosts, Origin};
+use ghosts::{Choice, Families, Family, Ghosts, Internal, Origin};
 use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
@@ -188,12 +188,19 @@ impl<'a> Front<'a> {
         &self,
         mut guards: impl FnMut(&mut Translation) -> Option<Discipline>,
     ) -> Translation {
-        let all: FxHashSet<Family> = (0..self.families.count).map(Family).collect();
+        let all = self.without_ghosts();
         let (plain, used) = self.write(&all, &UsedLocks::default());
-        let Some(off) = self.settled_families(FxHashSet::default(), &all, &used) else {
+        let Some(mut choice) = self.settled(Choice::default(), &all, &used) else {
             return plain;
         };
-        let (mut translation, _) = self.write(&off, &used);
+        let several = self.families.with_choice(&self.world, &choice.off);
+        if !several.is_empty() {
+            let (mut probe, _) = self.write(&all, &used);
+            if let Some(discipline) = guards(&mut probe) {
+                choice.internal = Internal::find(&self.world, &several, &probe.fields, &discipline);
+            }
+        }
+        let (mut translation, _) = self.write(&choice, &used);
         let Some(discipline) = guards(&mut translation) else {
             return plain;
         };
@@ -201,10 +208,17 @@ impl<'a> Front<'a> {
             .ghosts
             .unused(&translation.algebra.locks, &discipline);
         // Ghosts that nothing rests on would only make types harder to read; written anew in any case, since `guards` may have changed it.
-        let off: FxHashSet<Family> = off.union(&unused).copied().collect();
-        match self.settled_families(off, &all, &used) {
-            Some(off) => self.write(&off, &used).0,
+        choice.off.extend(unused);
+        match self.settled(choice, &all, &used) {
+            Some(choice) => self.write(&choice, &used).0,
             None => plain,
+        }
+    }
+
+    fn without_ghosts(&self) -> Choice {
+        Choice {
+            off: (0..self.families.count).map(Family).collect(),
+            internal: Internal::default(),
         }
     }
 
@@ -214,39 +228,40 @@ impl<'a> Front<'a> {
         declared: &DeclaredGhosts<'_>,
         annotations: &Annotations,
     ) -> Result<Translation, AnnotationError> {
-        let off = (0..self.families.count).map(Family).collect();
-        let mut translator = self.translator(&off, &UsedLocks::default());
+        let mut translator = self.translator(&self.without_ghosts(), &UsedLocks::default());
         let names = |method| annotations.parameter_names(method).to_vec();
         translator.declare_ghosts(declared, &names)?;
         translator.ghost_flows(&self.shapes)?;
         Ok(self.written(translator).0)
     }
 
-    /// The families to switch off so that the rest has ghosts that fit; nothing if no family is left.
-    fn settled_families(
-        &self,
-        mut off: FxHashSet<Family>,
-        all: &FxHashSet<Family>,
-        used: &UsedLocks,
-    ) -> Option<FxHashSet<Family>> {
-        while off.len() < all.len() {
-            let mut translator = self.translator(&off, used);
+    /// The choice with as many families switched off as it takes for the rest to have ghosts that fit; nothing if no family is left.
+    fn settled(&self, mut choice: Choice, all: &Choice, used: &UsedLocks) -> Option<Choice> {
+        while choice.off.len() < all.off.len() {
+            let mut translator = self.translator(&choice, used);
             let (slots, _) = translator.settle_ghosts();
             let ghosts = &translator.ghosts;
             let hopeless = ghosts.hopeless(&slots);
             let lost: FxHashSet<Family> = ghosts.lost.union(&hopeless).copied().collect();
             if lost.is_empty() {
-                return Some(off);
+                return Some(choice);
             }
-            off.extend(lost);
+            choice.off.extend(lost);
         }
         None
     }
 
-    fn translator(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> Translator<'_, 'a> {
+    fn translator(&self, choice: &Choice, used: &UsedLocks) -> Translator<'_, 'a> {
         let mut locks = Locks::default();
         let (world, facts) = (&self.world, &self.facts);
-        let ghosts = Ghosts::find(world, facts, &self.shapes, &mut locks, &self.families, off);
+        let ghosts = Ghosts::find(
+            world,
+            facts,
+            &self.shapes,
+            &mut locks,
+            &self.families,
+            choice,
+        );
         let ids = self.keys.iter().enumerate();
         Translator {
             world,
@@ -269,8 +284,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    fn write(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> (Translation, UsedLocks) {
-        self.written(self.translator(off, used))
+    fn write(&self, choice: &Choice, used: &UsedLocks) -> (Translation, UsedLocks) {
+        self.written(self.translator(choice, used))
     }
 
     fn written(&self, mut translator: Translator<'_, 'a>) -> (Translation, UsedLocks) {
@@ -358,6 +373,7 @@ impl Translator<'_, '_> {
             program.classes = self.ghosts.input_classes(&front.families);
             (program.slots, program.flows) = self.settle_ghosts();
             program.allocations = self.ghosts.allocations();
+            program.internal = self.ghosts.internal_slots();
         } else {
             program.classes = self.declared.classes();
             program.slots = std::mem::take(&mut self.declared.slots);
@@ -494,7 +510,9 @@ impl Translator<'_, '_> {
         let mut candidates = Vec::new();
         if fixed.is_none() {
             candidates = self.candidates(info.class, info.flags.is_static());
-            candidates.extend(self.own_ghost(info.class, info.flags.is_static()));
+            if !self.ghosts.internal().is_above(info.class) {
+                candidates.extend(self.own_ghost(info.class, info.flags.is_static()));
+            }
         }
         Field {
             owner: if self.declared.is_empty() {

@@ -83,6 +83,7 @@ impl<'a> Encoder<'a> {
         self.syncs();
         self.flows();
         self.allocations();
+        self.internal();
         self.preferences();
     }
 
@@ -393,6 +394,18 @@ impl<'a> Encoder<'a> {
                             self.require(&[from_choice, image.choice, to_choice], met);
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// The ghost of an internally synchronized object is no lock that could exclude anybody.
+    fn internal(&mut self) {
+        for slot in &self.problem.internal {
+            let choices = self.vars.slots.get(slot.index()).cloned();
+            for (lock, lit) in choices.unwrap_or_default() {
+                if !self.locks.is_special(lock) {
+                    self.wishes.clause([!lit]);
                 }
             }
         }

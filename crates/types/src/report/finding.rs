@@ -67,9 +67,7 @@ impl Typed<'_> {
             What::Acquire(lock) => format!("takes {}", self.describe_lock(lock)),
             What::Release(lock) => format!("gives back {}", self.describe_lock(lock)),
             What::Call(method) => format!("calls {}", self.method_text(method)),
-            What::Library(method) => {
-                format!("calls {}, which is not analyzed", self.method_text(method))
-            }
+            What::Library(method) => format!("calls {}", self.method_text(method)),
             What::Unknown(method) => format!(
                 "calls {}, of which not every implementation is known",
                 self.method_text(method)
@@ -93,8 +91,13 @@ impl Typed<'_> {
     fn part(&self, method: input::MethodId, node: NodeId, atomicity: &str) -> TypingPart {
         let site = self.site(method, node);
         let info = site.and_then(|site| self.translation.sites.get(site));
+        let mut what = info.map_or_else(String::new, |info| self.describe(info));
+        // A library method that is one step is known; any other is compound because nobody has looked.
+        if matches!(info.map(|info| info.what), Some(What::Library(_))) && atomicity == "cmpd" {
+            what.push_str(", which is not analyzed");
+        }
         TypingPart {
-            what: info.map_or_else(String::new, |info| self.describe(info)),
+            what,
             atomicity: atomicity.to_owned(),
             place: site.and_then(|site| self.place(site)),
         }
@@ -358,7 +361,14 @@ fn message(
         [one] if one.atomicity == "error" => {
             text.push_str(&format!("{} without the lock that guards it.", at(one)));
         }
-        [one] => text.push_str(&format!("{}, which is not one step.", at(one))),
+        [one] if one.atomicity == "cmpd" => {
+            text.push_str(&format!("{}, which is not one step.", at(one)));
+        }
+        // The same step in the next round of a loop.
+        [one] => text.push_str(&format!(
+            "{}, and then does so again; others can come in between.",
+            at(one)
+        )),
         [first, second, ..] => {
             let between = released
                 .filter(|part| part.what != first.what)

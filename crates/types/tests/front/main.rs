@@ -206,13 +206,32 @@ fn a_wrapper_keeps_the_lock_for_what_it_wraps() {
     let mut typed = fixture.types("owned/UnsyncCounter");
     typed.guard("num", false, "guarded_by owner");
     typed.expect("inc", "owner ? mover : error", true);
+    // It is synchronized internally, so that no owner protects its lock.
     let mut typed = fixture.types("owned/SyncCounter");
-    // Its family has a ghost, so its own lock may be protected too.
+    typed.expect("inc", "this ? mover : atomic", true);
+}
+
+#[test]
+fn internally_synchronized_classes_stand_beside_others() {
+    let fixture = Fixture::application("Counters.java", "counters.Counters");
+    let mut typed = fixture.types("counters/UnsyncCounter");
+    typed.guard("num", false, "guarded_by owner");
+    typed.expect("inc", "owner ? mover : error", true);
+    let mut typed = fixture.types("counters/SyncCounter");
+    typed.expect("inc", "this ? mover : atomic", true);
+    let mut typed = fixture.types("counters/Summed");
+    // Figure 15: two calls are compound for the wrapper, and a mover for who holds the owner's lock.
     typed.expect(
-        "inc",
-        "(owner = none) ? (this ? mover : atomic) : (owner ? mover : error)",
-        true,
+        "twice",
+        "(owner_of_arg0 = always_held) ? (arg0 ? mover : cmpd) : (owner_of_arg0 ? mover : error)",
+        false,
     );
+    typed.expect("mineOk", "this ? mover : atomic", true);
+    typed.expect("sharedBad", "counters.Summed.SHARED ? mover : cmpd", false);
+    typed.expect("onceOk", "counters.Summed.SHARED ? mover : atomic", true);
+    let fixture = Fixture::application("Counters.java", "counters.Loose");
+    let typed = fixture.types("counters/UnsyncCounter");
+    typed.guard("num", false, "no_guard");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! A call runs one of its callees: each is a way of its own through the graph, and the ways meet behind the call.
 
+use untorn_program::ir::{InvokeKind, Op};
 use untorn_program::{InstrId, MethodId, ValueId};
 
 use super::super::Translator;
@@ -118,13 +119,34 @@ impl Writer<'_, '_, '_> {
             let mut actuals = self.translator.call_actuals(self.shape, at, callee, args);
             actuals.0.extend(self.ghost_actuals(callee, args));
             if let Some(method) = self.translator.method(key) {
-                targets.push(Target { method, actuals });
+                let internal = self.internal_only(at, callee, args);
+                targets.push(Target {
+                    method,
+                    actuals,
+                    internal,
+                });
             }
         }
         if !targets.is_empty() {
             let site = self.site(line, What::Call(named));
             self.push(Effect::Call(targets), site);
         }
+    }
+
+    /// The ghost argument of a receiver that must be `always_held` or `none` for this callee to run.
+    fn internal_only(&self, at: InstrId, callee: MethodId, args: &[ValueId]) -> Option<Arg> {
+        if let Op::Invoke { kind, .. } = self.shape.body.instr(at).op
+            && kind == InvokeKind::Special
+        {
+            return None;
+        }
+        let t = &*self.translator;
+        let internal = t.ghosts.internal();
+        let &receiver = args.first()?;
+        let class = self.shape.body.ty(receiver).class()?;
+        let runs = internal.runs(callee) && !internal.is_all(class);
+        let known = t.ghosts.family_of_class(class).is_some();
+        (runs && known).then(|| t.ghosts.arg(self.key.method, receiver))
     }
 
     /// The ghost arguments that a callee gets.

@@ -17,7 +17,11 @@ impl Writer<'_, '_, '_> {
         let class = self.shape.body.ty(object).class()?;
         let declared = self.translator.declared_protector(self.shape, object);
         if declared.is_none() {
-            self.translator.ghosts.family_of_class(class)?;
+            let t = &*self.translator;
+            t.ghosts.family_of_class(class)?;
+            if t.ghosts.internal().is_all(class) {
+                return None;
+            }
         }
         // Nobody contends for the lock of an object that nobody knows.
         if self.is_confined(object, leaked) {
