@@ -179,8 +179,8 @@ fn rules_that_prove_more_prove_nothing_torn() {
     };
     let library = only(proved(classes, &[]));
     let application = only(proved(classes, &["--main", "Rules"]));
-    expect_proved("library", &library, 11);
-    expect_proved("application", &application, 13);
+    expect_proved("library", &library, 12);
+    expect_proved("application", &application, 14);
     expect_untorn(classes, "Rules", &[&library, &application], 8, 10);
 }
 

@@ -4,7 +4,7 @@
 //! Everything else is known by its model only.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use untorn_program::classes::Classes;
+use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::heap::{Object, ObjectKind, ObjectSet};
 use untorn_program::ir::{Body, Const, InvokeKind, Op};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
@@ -233,6 +233,13 @@ impl<'a> World<'a> {
             targets.push(named);
             return self.callees_among(named, targets, Callees::default(), true);
         }
+        // Arrays have no methods but those of their superclass.
+        let receiver = args.first().zip(self.body(caller));
+        let class = receiver.and_then(|(&receiver, body)| body.ty(receiver).class());
+        if let Some(class) = class.filter(|&class| self.is_array(class)) {
+            targets.extend(self.table().select(class, named));
+            return self.callees_among(named, targets, Callees::default(), true);
+        }
         for &node in heap.nodes_of(caller) {
             let callees = heap.callees(node, at);
             targets.extend(callees.map(|callee| heap.node(callee).method));
@@ -319,6 +326,10 @@ impl<'a> World<'a> {
             found.unknown = false;
         }
         found
+    }
+
+    fn is_array(&self, class: ClassId) -> bool {
+        matches!(self.table().class(class).kind, ClassKind::Array(_))
     }
 
     /// What a library method calls on its operands, by its model.

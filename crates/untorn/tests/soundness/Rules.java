@@ -211,6 +211,8 @@ class Measured implements Subject {
 
     int sizeOk() { return vector.size(); }
 
+    synchronized int sizeHeldOk() { return vector.size(); }
+
     int spareBad(int pause) {
         int capacity = vector.capacity();
         Time.pass(pause);
@@ -222,6 +224,7 @@ class Measured implements Subject {
             case 0 -> vector.add(which);
             case 1 -> vector.clear();
             case 2, 3 -> spareBad(pause);
+            case 4 -> sizeHeldOk();
             default -> sizeOk();
         }
     }

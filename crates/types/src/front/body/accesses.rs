@@ -95,8 +95,10 @@ impl Writer<'_, '_, '_> {
                     if self.key.within || !self.translator.world.is_open(self.key.method) => {}
                 // Never given to anyone.
                 Source::Made(_) => {}
-                Source::Param(_) => self.unowned(line, value, What::Passed { write }, many),
-                Source::Other => {
+                Source::Param(position) if position > 0 || !self.shape.body.has_receiver => {
+                    self.unowned(line, value, What::Passed { write }, many);
+                }
+                Source::Param(_) | Source::Other => {
                     let field = None;
                     self.unowned(line, value, What::Unowned { field, write }, many);
                 }
