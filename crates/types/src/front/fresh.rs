@@ -94,7 +94,7 @@ impl<'a> Shape<'a> {
                     let models: Vec<_> = callees
                         .library
                         .iter()
-                        .map(|&callee| world.models.find(world.table(), callee))
+                        .map(|&callee| world.model(callee))
                         .collect();
                     if models.iter().all(|model| model.is_some_and(|m| m.view)) && !args.is_empty()
                     {
@@ -330,7 +330,7 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
         return false;
     }
     let classes = world.table();
-    let Some(model) = world.models.find(classes, callee) else {
+    let Some(model) = world.model(callee) else {
         return true;
     };
     let info = classes.method(callee);

@@ -42,7 +42,7 @@ use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
 pub use versions::Key;
-use versions::{Touched, find_touched, find_versions};
+use versions::{Touched, find_judged, find_touched, find_versions};
 use world::World;
 
 /// What a translation takes for granted besides.
@@ -156,6 +156,7 @@ impl<'a> Front<'a> {
         let touched = find_touched(&world, &shapes, &content);
         let mut keys = find_versions(&world, &shapes, &touched);
         let facts = FieldFacts::find(&world, &shapes, &keys);
+        keys.extend(find_judged(&world, &keys));
         keys.extend(
             bodiless(program, annotations)
                 .into_iter()

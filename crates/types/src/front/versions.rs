@@ -1,8 +1,9 @@
 //! Versions of methods: one for any receiver, one for a receiver that no other thread knows, one for calls from within.
 //!
 //! What a constructor calls on its own object is typed apart, so that it need not hold the object's locks.
-//! A method that strangers may call, and that accesses the elements of an array or the content of a collection that it is given, is typed apart for calls from translated code.
-//! Such a call accounts for these accesses itself ([`find_touched`]), just as for a private method, so that this version leaves them out; strangers run the version that counts them as accesses to what anybody may hold.
+//! A method that accesses the elements of an array or the content of a collection that it is given is typed apart for calls from translated code.
+//! Such a call accounts for these accesses itself ([`find_touched`]), so that this version leaves them out.
+//! Strangers run the general version, which counts them as accesses to what anybody may hold, and the verdict on the method is that of the general version too: a method is a region of its own, whoever calls it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::Classes;
@@ -21,7 +22,7 @@ pub struct Key {
     pub method: MethodId,
     /// Its receiver is unknown to other threads when it begins.
     pub fresh: bool,
-    /// Strangers may call the method, but not this version: its callers account for what they pass.
+    /// Its callers account for the content of what they pass.
     pub within: bool,
 }
 
@@ -65,7 +66,7 @@ impl Key {
         Key {
             method: callee,
             fresh,
-            within: touches && world.is_open(callee),
+            within: touches,
         }
     }
 }
@@ -120,6 +121,19 @@ pub fn find_versions(
         }
     }
     keys
+}
+
+/// General versions that nothing runs, of methods that are run within: their verdicts are wanted.
+pub fn find_judged(world: &World<'_>, keys: &[Key]) -> Vec<Key> {
+    let known: FxHashSet<Key> = keys.iter().copied().collect();
+    let within = keys.iter().filter(|key| key.within);
+    let mut judged: Vec<Key> = within
+        .map(|key| Key::general(world.table(), key.method))
+        .filter(|key| !known.contains(key))
+        .collect();
+    judged.sort_unstable();
+    judged.dedup();
+    judged
 }
 
 /// Which parameters a method accesses the elements or content of, and whether it writes.
@@ -202,7 +216,7 @@ pub fn library_touches(
     args: &[ValueId],
 ) -> Vec<(ValueId, bool)> {
     let classes = world.table();
-    let Some(model) = world.models.find(classes, callee) else {
+    let Some(model) = world.model(callee) else {
         if super::fresh::is_clone(world, callee) {
             return args
                 .first()

@@ -3,6 +3,8 @@
 //! *Translated* are the reachable methods with code of the inputs, of their supertypes and of the nest mates of both: everything that can touch the fields of an input's object, as far as the program model enters it.
 //! Everything else is known by its model only.
 
+use std::cell::RefCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::heap::{Object, ObjectKind, ObjectSet};
@@ -10,7 +12,7 @@ use untorn_program::ir::{Body, Const, InvokeKind, Op};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
 use super::Options;
-use super::models::{Models, Operand, is_value_class};
+use super::models::{Model, Models, Operand, is_value_class};
 
 /// What a call may run.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +40,8 @@ pub struct Asked {
 #[derive(Debug)]
 pub struct World<'a> {
     pub program: &'a Program,
-    pub models: &'a Models,
+    models: &'static Models,
+    found: RefCell<FxHashMap<MethodId, Option<&'static Model>>>,
     /// Translated methods, in a fixed order.
     pub methods: Vec<MethodId>,
     translated: FxHashSet<MethodId>,
@@ -88,7 +91,7 @@ pub fn nest(name: &str) -> &str {
 }
 
 impl<'a> World<'a> {
-    pub fn new(program: &'a Program, models: &'a Models, options: Options) -> World<'a> {
+    pub fn new(program: &'a Program, models: &'static Models, options: Options) -> World<'a> {
         let classes = program.classes();
         let heap = program.heap();
         let mut near: FxHashSet<ClassId> = FxHashSet::default();
@@ -119,6 +122,7 @@ impl<'a> World<'a> {
         let mut world = World {
             program,
             models,
+            found: RefCell::default(),
             classes: methods.iter().map(|&m| classes.method(m).class).collect(),
             methods,
             translated,
@@ -176,14 +180,24 @@ impl<'a> World<'a> {
         self.classes.contains(&class)
     }
 
-    pub fn callees(&self, method: MethodId, instr: InstrId) -> Callees {
-        self.callees
-            .get(&(method, instr))
-            .cloned()
-            .unwrap_or_else(|| Callees {
-                unknown: true,
-                ..Callees::default()
-            })
+    /// What the call at an instruction may run.
+    pub fn callees(&self, method: MethodId, instr: InstrId) -> &Callees {
+        static UNKNOWN: Callees = Callees {
+            translated: Vec::new(),
+            library: Vec::new(),
+            unknown: true,
+        };
+        self.callees.get(&(method, instr)).unwrap_or(&UNKNOWN)
+    }
+
+    /// The model of a library method, looked up once.
+    pub fn model(&self, method: MethodId) -> Option<&'static Model> {
+        let known = self.found.borrow().get(&method).copied();
+        known.unwrap_or_else(|| {
+            let found = self.models.find(self.table(), method);
+            self.found.borrow_mut().insert(method, found);
+            found
+        })
     }
 
     /// Whether code outside the translated one may call the method, holding nothing.
@@ -262,7 +276,7 @@ impl<'a> World<'a> {
         if let Some(strangers) = self.strangers(caller, named, args) {
             // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
             targets.retain(|target| !strangers.contains(target));
-            if self.models.find(classes, named).is_some() {
+            if self.model(named).is_some() {
                 found.library.push(named);
             } else {
                 found.unknown = true;
@@ -288,7 +302,7 @@ impl<'a> World<'a> {
         } else if !declared_here {
             let receiver = args.first().copied();
             if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
-                let known = self.models.find(classes, named).is_some()
+                let known = self.model(named).is_some()
                     || self.program.library().effect(classes, named).is_some();
                 if known {
                     targets.push(named);
@@ -337,7 +351,7 @@ impl<'a> World<'a> {
     /// The program model does not know these calls, so they count as unknown unless it knows the operand as a receiver of what they run: what is found out of a method's `this` would not hold otherwise.
     pub fn asked(&self, caller: MethodId, callee: MethodId, args: &[ValueId]) -> Vec<Asked> {
         let classes = self.table();
-        let Some(model) = self.models.find(classes, callee) else {
+        let Some(model) = self.model(callee) else {
             return Vec::new();
         };
         let receiver = usize::from(!classes.method(callee).flags.is_static());
@@ -608,8 +622,7 @@ impl<'a> World<'a> {
                         let callees = self.callees(method, id);
                         let harmless = !callees.unknown
                             && callees.library.iter().all(|&callee| {
-                                self.models
-                                    .find(self.table(), callee)
+                                self.model(callee)
                                     .is_some_and(|m| !m.keeps && m.asks.is_empty())
                             });
                         if harmless { Vec::new() } else { args.to_vec() }

@@ -91,8 +91,7 @@ impl Writer<'_, '_, '_> {
                     }
                 }
                 // What a caller passes, the caller accounts for; strangers' arrays are nobody's.
-                Source::Param(_)
-                    if self.key.within || !self.translator.world.is_open(self.key.method) => {}
+                Source::Param(_) if self.key.within => {}
                 // Never given to anyone.
                 Source::Made(_) => {}
                 Source::Param(position) if position > 0 || !self.shape.body.has_receiver => {

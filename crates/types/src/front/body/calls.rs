@@ -208,7 +208,7 @@ impl Writer<'_, '_, '_> {
         let world = self.translator.world;
         let classes = world.table();
         let receiver = usize::from(!classes.method(callee).flags.is_static());
-        if let Some(model) = world.models.find(classes, callee) {
+        if let Some(model) = world.model(callee) {
             let harmless = model.calls.iter().all(|operand| {
                 let position = match operand {
                     Operand::Receiver => 0,
