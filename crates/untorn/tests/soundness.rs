@@ -15,7 +15,7 @@ use untorn_agent as _;
 const ROUNDS: u32 = 500;
 
 /// The subjects of `Rules.java`.
-const RULES: [&str; 12] = [
+const RULES: [&str; 13] = [
     "Counted",
     "Recounted",
     "Filled",
@@ -28,6 +28,7 @@ const RULES: [&str; 12] = [
     "Kept",
     "Summed",
     "Loose",
+    "Nested",
 ];
 
 /// A method as `Class.method(descriptor)`.

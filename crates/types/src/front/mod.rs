@@ -423,7 +423,12 @@ impl Translator<'_, '_> {
     }
 
     /// The ghost of an object's class, as its own code names it.
+    ///
+    /// Code that internally synchronized objects run makes no use of theirs: it may be `always_held`, and then what rested on it would rest on nothing.
     fn own_ghost(&mut self, class: ClassId, is_static: bool) -> Option<Lock> {
+        if self.ghosts.internal().is_above(class) {
+            return None;
+        }
         let ghost = self.ghosts.ghost_of(class).filter(|_| !is_static)?;
         Some(self.locks.root(Root::Ghost(ghost)))
     }
@@ -511,9 +516,7 @@ impl Translator<'_, '_> {
         let mut candidates = Vec::new();
         if fixed.is_none() {
             candidates = self.candidates(info.class, info.flags.is_static());
-            if !self.ghosts.internal().is_above(info.class) {
-                candidates.extend(self.own_ghost(info.class, info.flags.is_static()));
-            }
+            candidates.extend(self.own_ghost(info.class, info.flags.is_static()));
         }
         Field {
             owner: if self.declared.is_empty() {

@@ -8,7 +8,7 @@ public class Rules {
     public static void main(String[] arguments) throws Exception {
         Subject[] subjects = {
             new Counted(), new Recounted(), new Filled(), new Lent(), new Either(true), new Either(false), new Letters(),
-            new Renewed(), new Picked(), new Measured(), new Kept(), new Summed(), new Loose(),
+            new Renewed(), new Picked(), new Measured(), new Kept(), new Summed(), new Loose(), new Nested(),
         };
         Programs.run(subjects, Long.parseLong(arguments[0]), Integer.parseInt(arguments[1]));
     }
@@ -349,5 +349,53 @@ class Loose implements Subject {
             case 2 -> locked(pause);
             default -> looseBad(pause);
         }
+    }
+}
+
+interface Part {
+    void bump(int pause);
+}
+
+class BarePart implements Part {
+    private int first;
+    private int second;
+
+    public void bump(int pause) {
+        first++;
+        Time.pass(pause);
+        second++;
+    }
+}
+
+/** Its own field never changes, but what it holds does, and nobody locks it. */
+class HoldingPart implements Part {
+    private final Inside inside = new Inside();
+
+    public void bump(int pause) { inside.bump(pause); }
+}
+
+class Inside {
+    private int first;
+    private int second;
+
+    void bump(int pause) {
+        first++;
+        Time.pass(pause);
+        second++;
+    }
+}
+
+class Nested implements Subject {
+    private static final Part SHARED = new HoldingPart();
+    private final Part mine = new BarePart();
+
+    private static void both(Part part, int pause) { part.bump(pause); }
+
+    synchronized void mine(int pause) { both(mine, pause); }
+
+    void sharedBad(int pause) { both(SHARED, pause); }
+
+    public void act(int which, int pause) {
+        if (which < 3) mine(pause); else sharedBad(pause);
     }
 }

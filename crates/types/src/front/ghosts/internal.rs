@@ -5,7 +5,8 @@
 //!
 //! A class is internally synchronized here if all its fields have guards without any ghost.
 //! Only families that have such classes and others make use of it; elsewhere the owner may protect the object's own lock as well (7.3), which is worth more.
-//! - The fields of such a class and of its superclasses are never guarded by the ghost.
+//! - In the code of such a class and of its superclasses the ghost is no candidate at all: it guards no field, owns nothing that is inside, and is not asked of callers.
+//!   Otherwise what is inside of the object would have `always_held` too.
 //! - Its objects have `always_held` or `none`, and no other objects have `always_held` if a guard rests on the ghost.
 //! - Their own locks are not protected by it.
 //! - A method that only they run is left out of a call whose receiver has another argument: `(x = always_held) ? a : …`, the paper's predicated atomicity.
