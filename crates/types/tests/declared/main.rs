@@ -164,6 +164,19 @@ fn synchronized_wrapper_counter() {
     );
 }
 
+/// `always_held` guards nothing, not even through the ghost of what is around.
+#[test]
+fn a_lock_that_all_hold_guards_nothing_inside_either() {
+    let fixture = Declared::of("Nest.java");
+    let outcome = fixture.types().outcome();
+    assert!(
+        !outcome.proved.contains(&"Nest.bump".to_owned()),
+        "{:?}",
+        outcome.proved
+    );
+    assert!(!outcome.found.is_empty());
+}
+
 #[test]
 fn print_writer() {
     let fixture = Declared::of("PrintWriter.java");
