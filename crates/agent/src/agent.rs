@@ -83,7 +83,7 @@ impl Agent {
             Mode::First => 4,
             Mode::Second(choice) if choice.unary => 8 | 16,
             Mode::Second(_) => 8,
-        };
+        } | if config.skip_lone_locks { 32 } else { 0 };
         let memory = Arc::new(memory);
         let gone = end.watch().map_err(Error::from)?;
         let watched = Arc::clone(&memory);

@@ -1,6 +1,7 @@
 //! Changes to classes of the platform itself: the life of threads, and what reflection shows.
 //!
-//! `java.lang.Thread` gets a field for our context; the methods that start, end and join a thread call the runtime.
+//! Collections, atomics and locks get fields for what would have to be looked up otherwise.
+//! `java.lang.Thread` gets a field for our context; the methods that start, end, join and park a thread call the runtime.
 //! `jdk.internal.reflect.Reflection` drops our members, so `getDeclaredFields` and the default `serialVersionUID` do not change.
 //!
 //! Methods are found by name and descriptor; one that a JDK does not have is skipped, so 17 and 25 take the same list.
@@ -43,7 +44,7 @@ const VIRTUAL: &str = "java/lang/VirtualThread";
 const REFLECTION: &str = "jdk/internal/reflect/Reflection";
 const IN_CONTAINER: &str = "(Ljdk/internal/vm/ThreadContainer;)V";
 
-const HOOKS: [Hook; 8] = [
+const HOOKS: [Hook; 11] = [
     Hook::on_this(THREAD, "start", Some("()V"), At::Entry, "fork"),
     Hook::on_this(THREAD, "start", Some(IN_CONTAINER), At::Entry, "fork"),
     Hook::on_this(THREAD, "exit", Some("()V"), At::Entry, "exited"),
@@ -52,8 +53,31 @@ const HOOKS: [Hook; 8] = [
     Hook::on_this(VIRTUAL, "start", Some(IN_CONTAINER), At::Entry, "fork"),
     // The body of a virtual thread, which returns after the uncaught exception handler.
     Hook::on_this(VIRTUAL, "run", None, At::Return, "exited"),
+    // Where it leaves its carrier of its own will.
+    Hook::on_this(VIRTUAL, "park", Some("()V"), At::Entry, "parking"),
+    Hook::on_this(VIRTUAL, "parkNanos", Some("(J)V"), At::Entry, "parking"),
+    Hook::on_this(VIRTUAL, "tryYield", Some("()V"), At::Entry, "parking"),
     Hook::on_result("filterFields", FIELDS),
     Hook::on_result("filterMethods", METHODS),
+];
+
+/// Classes whose objects carry what `UntornPlaces` keeps for them: an entry, and those that hold data a word as well.
+const CARRIERS: [(&str, bool); 9] = [
+    ("java/util/AbstractCollection", true),
+    ("java/util/AbstractMap", true),
+    ("java/util/concurrent/atomic/AtomicReference", true),
+    ("java/util/concurrent/atomic/AtomicLong", true),
+    ("java/util/concurrent/atomic/AtomicInteger", true),
+    ("java/util/concurrent/atomic/AtomicBoolean", true),
+    ("java/util/concurrent/locks/ReentrantLock", false),
+    (
+        "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock",
+        false,
+    ),
+    (
+        "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock",
+        false,
+    ),
 ];
 
 impl Hook {
@@ -94,15 +118,21 @@ impl Hook {
 
 /// Whether [`edit`] has something to do for a class, by its name with slashes.
 pub fn concerns(class: &str) -> bool {
-    HOOKS.iter().any(|hook| hook.class == class)
+    HOOKS.iter().any(|hook| hook.class == class) || CARRIERS.iter().any(|(name, _)| *name == class)
 }
 
 /// The changed class.
 pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
     let mut editor = ClassEditor::new(ClassFile::parse(bytes)?);
     let name = editor.class().name.to_string();
+    let hidden = Access(Access::PRIVATE.0 | Access::TRANSIENT.0 | Access::SYNTHETIC.0);
+    if let Some((_, holds_data)) = CARRIERS.iter().find(|(carrier, _)| *carrier == name) {
+        editor.add_field(hidden, "$untornEntry", "Ljava/lang/Object;")?;
+        if *holds_data {
+            editor.add_field(hidden, "$untornWord", "J")?;
+        }
+    }
     if name == THREAD {
-        let hidden = Access(Access::PRIVATE.0 | Access::TRANSIENT.0 | Access::SYNTHETIC.0);
         // Not the name of shadow words, which are found by name in a superclass chain.
         editor.add_field(hidden, "$untornContext", "Ljava/lang/Object;")?;
     }

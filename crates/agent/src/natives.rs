@@ -16,8 +16,8 @@ use crate::Agent;
 use crate::jvm::{Jni, Jvmti};
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_nap(_: *mut JNIEnv, _: jclass) {
-    std::thread::sleep(Duration::from_micros(50));
+extern "system" fn Java_java_lang_UntornRuntime_nap(_: *mut JNIEnv, _: jclass, micros: jint) {
+    std::thread::sleep(Duration::from_micros(micros.max(0) as u64));
 }
 
 static JVMTI: OnceLock<Jvmti> = OnceLock::new();

@@ -23,6 +23,8 @@ pub struct Config {
     pub tracking: Tracking,
     /// Record accesses to objects that one thread alone has touched, too, when tracking is optimistic.
     pub keep_private: bool,
+    /// Do not record locks that one thread alone has used: no analysis asks which locks are held.
+    pub skip_lone_locks: bool,
     /// The specification of what ought to be atomic, in its TOML form.
     pub spec: Option<String>,
     pub mode: Mode,

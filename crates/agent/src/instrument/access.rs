@@ -11,7 +11,7 @@
 //! | `getstatic`, `putstatic` | `lockStatic` | `unlockStatic` |
 //! | array element | `dup2` into locals, `lockArray` | `unlockArray` |
 //!
-//! With optimistic tracking, fields of objects that this thread alone has touched go around all of that ([`owned`](super::owned)).
+//! With optimistic tracking, fields are recorded before they are accessed, and those of objects that this thread alone has touched not at all ([`owned`](super::owned)).
 //! `unlockStatic` frees the word that the thread holds, whatever it belongs to.
 //! A static field of another class is read and dropped first: its class is then initialized while no word is held.
 
@@ -47,8 +47,14 @@ impl Weaver<'_, '_> {
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
             return Ok(());
         }
+        if self.is_under_construction(index)? {
+            self.counts
+                .add("sites left out: objects under construction");
+            return Ok(());
+        }
         let own = self.is_own(&reference, is_static);
-        if !Guards::possible(&self.survey, index) {
+        let optimistic = self.subject.plan.optimistic;
+        if !optimistic && !Guards::possible(&self.survey, index) {
             self.counts.add("sites left out: types not nameable");
             return Ok(());
         }
@@ -73,16 +79,35 @@ impl Weaver<'_, '_> {
             return Ok(());
         };
         let site = if writes { site | WRITES } else { site };
+        self.counts.add(if is_static {
+            "sites: static fields"
+        } else {
+            "sites: fields"
+        });
+        if !optimistic {
+            return self.bracket(index, (op, field, two_slots, own), id, site);
+        }
+        if is_static {
+            self.touch_static(index, (field, two_slots, own), id, site)
+        } else {
+            self.touch_field(index, op, (&reference.class, two_slots), site)
+        }
+    }
+
+    /// Locks the word before a field access and frees it afterwards.
+    fn bracket(
+        &mut self,
+        index: usize,
+        (op, field, two_slots, own): (Op, PoolIndex, bool, bool),
+        id: u32,
+        site: i32,
+    ) -> Result<()> {
+        let is_static = matches!(op, Op::Getstatic | Op::Putstatic);
         let context = self.context()?;
         let (start, end) = self.labels();
         let unlock = self.entry("unlockStatic", "II")?;
-        let bypass = self.bypass(&reference.class, is_static)?;
-        let (lock, number) = if is_static && self.subject.plan.optimistic {
-            (self.entry("touchStatic", "II")?, id as i32)
-        } else if is_static {
+        let (lock, number) = if is_static {
             (self.entry("lockStatic", "II")?, id as i32)
-        } else if bypass.is_some() {
-            (self.entry("touch", "Ljava/lang/Object;I")?, 0)
         } else {
             (self.entry("lock", "Ljava/lang/Object;I")?, 0)
         };
@@ -103,9 +128,6 @@ impl Weaver<'_, '_> {
                 code.push_int(number, self.pool)?;
             }
         }
-        if let Some(bypass) = &bypass {
-            bypass.test(&mut code, context);
-        }
         code.bind(start);
         if op == Op::Getfield {
             code.op(Op::Dup);
@@ -113,28 +135,14 @@ impl Weaver<'_, '_> {
         code.push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, lock);
-        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
-            bypass.join(&mut code);
-        }
-        let mut code = self.body.after_within(index);
-        if let (Some(bypass), Op::Getfield) = (&bypass, op) {
-            bypass.skip(&mut code, context);
-        }
-        code.push_int(number, self.pool)?
+        self.body
+            .after_within(index)
+            .push_int(number, self.pool)?
             .push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, unlock)
             .bind(end);
-        if let Some(bypass) = &bypass {
-            bypass.land(&mut code, op, field);
-        }
-        self.guard_access(index, (start, end))?;
-        self.counts.add(if is_static {
-            "sites: static fields"
-        } else {
-            "sites: fields"
-        });
-        Ok(())
+        self.guard_access(index, (start, end))
     }
 
     /// Whether the class that is rewritten declares the field itself.

@@ -20,7 +20,7 @@ impl Weaver<'_, '_> {
         };
         let context = self.context()?;
         let acquired = self.entry("acquired", "Ljava/lang/Object;I")?;
-        let entering = self.entry_without_context("entering", "(Ljava/lang/Object;)V")?;
+        let entering = self.entry("entering", "Ljava/lang/Object;")?;
         let mut begin = None;
         if self.block_region(block) {
             let id = self.region_of_block(index, block);
@@ -33,6 +33,7 @@ impl Weaver<'_, '_> {
             .op(Op::Dup)
             .op(Op::Dup)
             .local(Op::Astore, lock)
+            .local(Op::Aload, context)
             .invoke(Op::Invokestatic, entering);
         let covered = self.first_covered(index + 1);
         let mut code = MethodEditor::into(&mut self.body, covered);

@@ -1,95 +1,135 @@
-//! What optimistic tracking adds: a way around the runtime for private objects, polls, and the words of new objects.
+//! Optimistic tracking: a way around the runtime for private objects, polls, and the words of new objects.
 //!
 //! A private object's word equals `UntornThread.mine`, so the test is a load, a load and a comparison:
 //!
 //! ```text
-//!     dup; ifnull TOUCH                                         dup; ifnull TOUCH
-//!     dup; getfield $untorn; aload context; getfield mine       (the same)
-//!     lcmp; ifeq FAST                                           lcmp; ifeq FAST
-//! TOUCH: touch                                            TOUCH: touch; putfield; unlock; goto DONE
-//! FAST: getfield                                          FAST: pop; putfield
-//!     aload context; getfield held; ifnull DONE           DONE:
-//!     unlock
-//! DONE:
+//!     getfield                                        putfield
+//!
+//!                                                     dup2; pop
+//!     dup; ifnull FAST                                dup; ifnull FAST
+//!     dup; getfield $untorn; aload context; getfield mine; lcmp; ifeq FAST
+//!     dup; SITE; aload context; touch                 dup; SITE; aload context; touch
+//! FAST: getfield                                  FAST: pop; putfield
 //! ```
 //!
-//! A read stands there once, since the JVM finds out which expression was null by looking for the one instruction that made it.
+//! Where the object is `this`, it is loaded anew instead of copied, and cannot be null.
+//! The runtime records an access before it is made, and nothing is to be done behind it: what is private, owned or locked stays so until the thread's next safe point.
+//! So there is nothing to clean up either, and no exception range.
 //!
-//! It stands at every site, not in a method of the runtime: a site that never saw another thread's object then compiles to a test and a trap, and the JIT removes a test that repeats another.
+//! The test stands at every site, not in a method of the runtime: a site that never saw another thread's object then compiles to a test and a trap, and the JIT removes a test that repeats another.
 //! That is right since ownership changes only at safe points, over which the JIT moves nothing: the polls at method entry and before jumps backwards, and native calls.
+//! What the runtime does stands there as one call and is not inlined: with it, methods would be so large that the JIT takes several times as long.
 //! With a class that is not watched between the one that is named and the one that declares the field, an object has two words and this may be the wrong one; then an access can go unrecorded, which makes no false finding.
-//! Nothing between the load of the word and the access loads a class: the context's class is resolved at method entry, the object's by the load itself.
+//! Nothing between the record and the access loads a class: the context's class is resolved at method entry, the object's by the load of its word, or else by a cast that never fails.
 
-use untorn_classfile::edit::{Label, Snippet};
+use untorn_classfile::edit::Snippet;
 use untorn_classfile::read::{MemberRef, PoolIndex};
 use untorn_classfile::{Insn, Op};
 
 use super::weave::{CONTEXT, Result, Weaver};
 use super::{Extent, SHADOW};
 
-/// The way around lock and unlock of one access.
-#[derive(Debug)]
-pub(super) struct Bypass {
-    word: PoolIndex,
-    mine: PoolIndex,
-    held: PoolIndex,
-    lock: Label,
-    fast: Label,
-    done: Label,
+/// What an access takes from the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Object {
+    /// It is on top.
+    Top,
+    /// It is below a value of so many slots.
+    Below(u8),
+    /// It is what the method was called on.
+    This,
 }
 
-impl Bypass {
-    /// Tests the object on top of the stack, and leaves it there.
-    pub(super) fn test(&self, code: &mut Snippet<'_>, context: u16) {
-        code.op(Op::Dup)
-            .jump(Op::Ifnull, self.lock)
-            .op(Op::Dup)
-            .field(Op::Getfield, self.word)
-            .local(Op::Aload, context)
-            .field(Op::Getfield, self.mine)
-            .op(Op::Lcmp)
-            .jump(Op::Ifeq, self.fast)
-            .bind(self.lock);
-    }
-
-    /// Goes on to a read without the runtime.
-    pub(super) fn join(&self, code: &mut Snippet<'_>) {
-        code.bind(self.fast);
-    }
-
-    /// After a read: skips what frees the word if there is none.
-    pub(super) fn skip(&self, code: &mut Snippet<'_>, context: u16) {
-        code.local(Op::Aload, context)
-            .field(Op::Getfield, self.held)
-            .jump(Op::Ifnull, self.done);
-    }
-
-    /// The end of a read, or a write again, without the runtime and with the object that was tested on top.
-    pub(super) fn land(&self, code: &mut Snippet<'_>, op: Op, field: PoolIndex) {
-        if op == Op::Putfield {
-            code.jump(Op::Goto, self.done)
-                .bind(self.fast)
-                .op(Op::Pop)
-                .field(op, field);
-        }
-        code.bind(self.done);
+impl Object {
+    /// Puts a copy on top for the test.
+    fn copy(self, code: &mut Snippet<'_>) {
+        match self {
+            Self::Top | Self::Below(_) => code.op(Op::Dup),
+            Self::This => code.local(Op::Aload, 0),
+        };
     }
 }
 
 impl Weaver<'_, '_> {
-    /// The way around for a field, named through that class, if it can have one.
-    pub(super) fn bypass(&mut self, class: &str, is_static: bool) -> Result<Option<Bypass>> {
-        if !self.subject.plan.optimistic || is_static || self.extent != Extent::Everything {
-            return Ok(None);
+    /// Records an access to an instance field, named through that class, before it is made.
+    pub(super) fn touch_field(
+        &mut self,
+        index: usize,
+        op: Op,
+        (class, two_slots): (&str, bool),
+        site: i32,
+    ) -> Result<()> {
+        let context = self.context()?;
+        let touch = self.entry("touch", "Ljava/lang/Object;I")?;
+        let object = if !self.facts.is_static && self.survey.takes_this(index) {
+            Object::This
+        } else if op == Op::Getfield {
+            Object::Top
+        } else {
+            Object::Below(if two_slots { 2 } else { 1 })
+        };
+        let tested = self.extent == Extent::Everything;
+        let word = self.pool.field_ref(class, SHADOW, "J")?;
+        let mine = self.pool.field_ref(CONTEXT, "mine", "J")?;
+        let named = self.pool.class(class)?;
+        let fast = self.body.new_label();
+        let mut code = self.body.before(index);
+        match object {
+            Object::Below(1) => {
+                code.op(Op::Dup2).op(Op::Pop);
+            }
+            Object::Below(_) => {
+                code.op(Op::Dup2X1).op(Op::Pop2).op(Op::DupX2);
+            }
+            Object::Top | Object::This => {}
         }
-        Ok(Some(Bypass {
-            word: self.pool.field_ref(class, SHADOW, "J")?,
-            mine: self.pool.field_ref(CONTEXT, "mine", "J")?,
-            held: self.pool.field_ref(CONTEXT, "held", "Ljava/lang/Object;")?,
-            lock: self.body.new_label(),
-            fast: self.body.new_label(),
-            done: self.body.new_label(),
-        }))
+        if tested {
+            if object != Object::This {
+                code.op(Op::Dup).jump(Op::Ifnull, fast);
+            }
+            object.copy(&mut code);
+            code.field(Op::Getfield, word)
+                .local(Op::Aload, context)
+                .field(Op::Getfield, mine)
+                .op(Op::Lcmp)
+                .jump(Op::Ifeq, fast);
+        }
+        object.copy(&mut code);
+        if !tested {
+            code.class(Op::Checkcast, named);
+        }
+        code.push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, touch);
+        if tested {
+            code.bind(fast);
+        }
+        if matches!(object, Object::Below(_)) {
+            code.op(Op::Pop);
+        }
+        Ok(())
+    }
+
+    /// Records an access to a static field by its id before it is made.
+    pub(super) fn touch_static(
+        &mut self,
+        index: usize,
+        (field, two_slots, own): (PoolIndex, bool, bool),
+        id: u32,
+        site: i32,
+    ) -> Result<()> {
+        let context = self.context()?;
+        let touch = self.entry("touchStatic", "II")?;
+        let mut code = self.body.before(index);
+        if !own {
+            code.field(Op::Getstatic, field)
+                .op(if two_slots { Op::Pop2 } else { Op::Pop });
+        }
+        code.push_int(id as i32, self.pool)?
+            .push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, touch);
+        Ok(())
     }
 
     /// Puts a poll before a jump backwards, unless the loop has nothing that takes time or touches objects.
@@ -121,27 +161,46 @@ impl Weaver<'_, '_> {
         Ok(())
     }
 
+    /// Whether a field is accessed of an object that this constructor makes and has told nobody of: it is private.
+    pub(super) fn is_under_construction(&mut self, index: usize) -> Result<bool> {
+        Ok(self.subject.plan.elides
+            && self.survey.takes_this(index)
+            && self.survey.is_unused(index)
+            && self.made_here()?.is_some())
+    }
+
+    /// The call of `Object`'s constructor, if this is a constructor that makes that call and no other.
+    fn made_here(&mut self) -> Result<Option<usize>> {
+        if self.facts.name != "<init>" {
+            return Ok(None);
+        }
+        if let Some(known) = self.made_at {
+            return Ok(known);
+        }
+        let first = self.body.after_super(self.pool)?;
+        let mut found = None;
+        if let Some(call) = first.and_then(|first| first.checked_sub(1))
+            && let Insn::Invoke { method, .. } = self.body.insns()[call]
+            && self.pool.base().method_ref(method)?.class == "java/lang/Object"
+        {
+            found = Some(call);
+        }
+        self.made_at = Some(found);
+        Ok(found)
+    }
+
     /// Gives a new object to the thread that makes it, where nobody else can know it yet: right after the constructor of `Object`.
     pub(super) fn born(&mut self) -> Result<()> {
-        if !self.subject.plan.optimistic || !self.subject.shadowed || self.facts.name != "<init>" {
+        if !self.subject.plan.optimistic || !self.subject.shadowed {
             return Ok(());
         }
-        let Some(first) = self.body.after_super(self.pool)? else {
+        let Some(call) = self.made_here()? else {
             return Ok(());
         };
-        let Some(call) = first.checked_sub(1) else {
-            return Ok(());
-        };
-        let Insn::Invoke { method, .. } = self.body.insns()[call] else {
-            return Ok(());
-        };
-        if self.pool.base().method_ref(method)?.class != "java/lang/Object" {
-            return Ok(());
-        }
         let name = self.subject.class.name.to_string();
         let this = self.pool.object_type(&name)?;
         let mut states = self.body.states(self.pool)?;
-        if states.at(first)?.map(|state| state.local(0)) != Some(this) {
+        if states.at(call + 1)?.map(|state| state.local(0)) != Some(this) {
             return Ok(());
         }
         let word = self.pool.field_ref(&name, SHADOW, "J")?;

@@ -17,6 +17,8 @@ pub struct Plan {
     pub(super) stacks: bool,
     /// Threads own objects: accesses test that first, and loops poll.
     pub(super) optimistic: bool,
+    /// Objects that one thread alone has touched go unrecorded.
+    pub(super) elides: bool,
     /// What a second run records; none if everything is.
     choice: Option<Choice>,
     pub models: Models,
@@ -65,6 +67,7 @@ impl Plan {
             arrays: config.arrays,
             stacks: config.stacks,
             optimistic: config.tracking == Tracking::Optimistic,
+            elides: config.tracking == Tracking::Optimistic && !config.keep_private,
             choice: match &config.mode {
                 Mode::Second(choice) => Some(choice.clone()),
                 Mode::Single | Mode::First => None,

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 use untorn_classfile::edit::{Pool, State};
-use untorn_classfile::read::{PoolIndex, VType};
+use untorn_classfile::read::{FieldType, MethodType, PoolIndex, VType};
 use untorn_classfile::{EditError, Insn, MethodEditor, Op};
 
 /// An exception range of the file.
@@ -33,6 +33,12 @@ pub struct Survey {
     /// The block on top of each stack of monitors and the stack below it; the first one is empty.
     stacks: Vec<(u32, Held)>,
     pub structured: bool,
+    /// Field accesses whose object is what local variable 0 was at first.
+    this: Vec<bool>,
+    /// From this instruction on, local variable 0 may have been used for more than accesses to its fields.
+    used: usize,
+    /// How many slots of the stack are used before each instruction that is reached.
+    heights: Vec<Option<u16>>,
 }
 
 /// Whether an instruction can be given code.
@@ -64,8 +70,12 @@ impl Survey {
             held: Vec::new(),
             stacks: vec![(0, NOTHING_HELD)],
             structured: true,
+            this: Vec::new(),
+            used: 0,
+            heights: vec![None; body.insns().len()],
         };
         survey.follow_types(body, pool)?;
+        survey.find_this(body, pool)?;
         survey.follow_monitors(body);
         Ok(survey)
     }
@@ -93,6 +103,7 @@ impl Survey {
             let Some(state) = states.at(index)? else {
                 continue;
             };
+            self.heights[index] = u16::try_from(state.stack.len()).ok();
             self.reach[index] = if state.is_before_super() {
                 Reach::BeforeSuper
             } else {
@@ -156,6 +167,103 @@ impl Survey {
                 pending.push((index + 1, after));
             }
         }
+    }
+
+    /// Finds accesses to what `aload_0` loaded, in a straight line, and where it is used for anything else.
+    fn find_this(&mut self, body: &MethodEditor<'_>, pool: &Pool<'_>) -> Result<(), EditError> {
+        let insns = body.insns();
+        self.this = vec![false; insns.len()];
+        self.used = 0;
+        if insns
+            .iter()
+            .any(|insn| matches!(insn, Insn::Local { op, index: 0, .. } if *op != Op::Aload))
+        {
+            return Ok(());
+        }
+        let mut entered = vec![false; insns.len()];
+        let targets = insns.iter().flat_map(|insn| insn.targets());
+        let targets = targets.filter_map(|target| body.target(target));
+        for index in targets.chain(self.ranges.iter().map(|range| range.handler)) {
+            if let Some(entered) = entered.get_mut(index) {
+                *entered = true;
+            }
+        }
+        let mut loads: Vec<bool> = insns.iter().map(loads_this).collect();
+        for (index, insn) in insns.iter().enumerate() {
+            let below = match *insn {
+                Insn::Field {
+                    op: Op::Getfield, ..
+                } => 1,
+                Insn::Field {
+                    op: Op::Putfield,
+                    field,
+                } => {
+                    let kind = pool.base().field_ref(field)?.descriptor;
+                    1 + FieldType::parse(&kind).map_or(1, |kind| kind.slots())
+                }
+                _ => continue,
+            };
+            let Some((maker, copied)) = self.maker(insns, &entered, index, below, pool) else {
+                continue;
+            };
+            if loads_this(&insns[maker]) {
+                self.this[index] = true;
+                // The other copy may go anywhere.
+                loads[maker] &= copied;
+            }
+        }
+        // Before the constructor above has run, nobody can be given the object.
+        let first = (loads.iter().zip(&self.reach))
+            .position(|(&loads, &reach)| loads && reach != Reach::BeforeSuper)
+            .unwrap_or(insns.len());
+        let back = insns.iter().enumerate().skip(first).flat_map(|(_, insn)| {
+            let targets = insn.targets().filter_map(|target| body.target(target));
+            targets.filter(|&target| target < first)
+        });
+        let caught = (self.ranges.iter())
+            .filter(|range| range.end > first)
+            .map(|range| range.handler);
+        self.used = back.chain(caught).fold(first, usize::min);
+        Ok(())
+    }
+
+    /// The instruction that put there what is so many slots below the top before another one, if no way leads in or out between, and whether it was copied since.
+    fn maker<T: Copy>(
+        &self,
+        insns: &[Insn<T>],
+        entered: &[bool],
+        index: usize,
+        below: u16,
+        pool: &Pool<'_>,
+    ) -> Option<(usize, bool)> {
+        let height = |at: usize| self.heights.get(at).copied().flatten();
+        let mut place = height(index)?.checked_sub(below)?;
+        let (mut at, mut copied) = (index, false);
+        while !entered[at] {
+            at = at.checked_sub(1)?;
+            let insn = &insns[at];
+            let before = height(at)?;
+            if before == place {
+                if insn.op() != Op::Dup {
+                    return (height(at + 1)? == place + 1).then_some((at, copied));
+                }
+                copied = true;
+                place -= 1;
+            } else if before - taken(insn, pool)?.min(before) <= place {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether at an instruction nobody has got what local variable 0 was at first from this method.
+    pub fn is_unused(&self, index: usize) -> bool {
+        index < self.used
+    }
+
+    /// Whether the object of a field access is surely what local variable 0 was at first.
+    pub fn takes_this(&self, index: usize) -> bool {
+        self.this.get(index) == Some(&true)
     }
 
     /// Whether code may be put at an instruction.
@@ -262,4 +370,44 @@ impl Survey {
             .all(|&(_, kind)| nameable(kind))
             .then_some(needed)
     }
+}
+
+fn loads_this<T>(insn: &Insn<T>) -> bool {
+    matches!(
+        insn,
+        Insn::Local {
+            op: Op::Aload,
+            index: 0,
+            ..
+        }
+    )
+}
+
+/// How many slots of the stack an instruction takes or changes at most; `None` if it is not known or goes elsewhere.
+fn taken<T: Copy>(insn: &Insn<T>, pool: &Pool<'_>) -> Option<u16> {
+    Some(match *insn {
+        Insn::Push { .. } | Insn::Ldc { .. } | Insn::Iinc { .. } | Insn::Plain(Op::Dup) => 0,
+        Insn::Local { op, .. } => match op {
+            Op::Iload | Op::Lload | Op::Fload | Op::Dload | Op::Aload => 0,
+            Op::Ret => return None,
+            _ => 2,
+        },
+        Insn::Field { op, .. } => match op {
+            Op::Getstatic => 0,
+            Op::Getfield => 1,
+            Op::Putstatic => 2,
+            _ => 3,
+        },
+        Insn::Type { op, .. } => u16::from(op != Op::New),
+        Insn::NewArray(_) => 1,
+        Insn::Plain(op) if (Op::AconstNull..=Op::Dconst1).contains(&op) => 0,
+        Insn::Plain(op) if op < Op::Dup && insn.falls_through() => 4,
+        Insn::Plain(op) if (Op::Iadd..=Op::Dcmpg).contains(&op) || op == Op::Arraylength => 4,
+        Insn::Invoke { op, method, .. } => {
+            let descriptor = pool.base().method_ref(method).ok()?.descriptor;
+            let kind = MethodType::parse(&descriptor)?;
+            kind.parameters().map(FieldType::slots).sum::<u16>() + u16::from(op != Op::Invokestatic)
+        }
+        _ => return None,
+    })
 }

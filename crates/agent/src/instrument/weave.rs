@@ -37,6 +37,8 @@ pub(super) struct Weaver<'w, 'a> {
     temporaries: Vec<(Category, u16)>,
     /// Where a synchronized method keeps its lock, and what constant names it if it is a class.
     lock: Option<(u16, Option<PoolIndex>)>,
+    /// The call of `Object`'s constructor, once it was looked for.
+    pub(super) made_at: Option<Option<usize>>,
     /// Regions of blocks, by the number of the block.
     pub(super) blocks: FxHashMap<u32, i32>,
 }
@@ -126,6 +128,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             kept: Vec::new(),
             temporaries: Vec::new(),
             lock: None,
+            made_at: None,
             blocks: FxHashMap::default(),
         })
     }

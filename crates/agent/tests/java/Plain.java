@@ -5,7 +5,8 @@ import java.util.SplittableRandom;
 
 /**
  * As Stress, but an ordinary program: the agent rewrites it. What it reads and writes racily it keeps account of, in a
- * class that is not rewritten. Arguments: file for the account, threads, operations per thread, cells, percent of writes.
+ * class that is not rewritten. Arguments: file for the account, threads, operations per thread, cells, percent of writes,
+ * kind of threads (platform or virtual).
  */
 public class Plain {
     static class Base {
@@ -93,7 +94,9 @@ public class Plain {
         for (int i = 0; i < threads; i++) {
             int number = i;
             accounts[i] = new Account(operations * 4);
-            all[i] = new Thread(() -> work(number, operations, cells, writes, accounts[number]), "worker-" + i);
+            Runnable body = () -> work(number, operations, cells, writes, accounts[number]);
+            all[i] = arguments[5].equals("virtual") ? Stress.virtual(body) : new Thread(body);
+            all[i].setName("worker-" + i);
         }
         for (Thread thread : all) thread.start();
         for (Thread thread : all) thread.join();

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
+use untorn_analyses::{Analysis, Outcome};
 use untorn_findings::{Document, merge};
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
@@ -22,6 +22,8 @@ const DEFAULT: [AnalysisName; 3] = [
     AnalysisName::Views,
 ];
 const FAST: [AnalysisName; 1] = [AnalysisName::Doublechecker];
+/// Analyses that look at conflicts, and do not ask which locks are held.
+const EXACT: [&str; 3] = ["doublechecker", "velodrome", "aerodrome"];
 
 /// What came of watching one process.
 pub struct Seen {
@@ -36,8 +38,10 @@ pub struct Seen {
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut options = options(&args.watch, args.selection.spec.as_deref(), &args.command)?;
     // What is wrong with the arguments is said before the program starts.
-    args.selection.select(default(args))?;
+    let wanted = args.selection.select(default(args))?;
     options.config.mode = chosen(&args.selection)?;
+    let is_exact = |analysis: &Box<dyn Analysis>| EXACT.contains(&analysis.name());
+    options.config.skip_lone_locks = wanted.analyses.iter().all(is_exact);
     let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
     if processes.is_empty() {
         return Err(Failure::NothingWatched);

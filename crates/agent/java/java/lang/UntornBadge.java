@@ -32,14 +32,13 @@ import jdk.internal.vm.annotation.DontInline;
  *
  * <p>HotSpot's own safe points are none of these, since a thread can be stopped there in the middle of an access.
  *
- * <p>A thread that waits in a meeting polls, so two can meet each other. The number of a request tells an access that
- * was interrupted by the loading of a class (the only way into native code from within one) that the object was taken
- * away meanwhile; then it is not recorded.
+ * <p>A thread that waits in a meeting polls, so two can meet each other. No class is loaded between the record of an
+ * access and the access, so there is no way into other native code from within one.
  */
 final class UntornBadge {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long POLL = UntornThread.POLL;
-    static final long TURN = U.objectFieldOffset(UntornThread.class, "turn");
+    private static final long TURN = U.objectFieldOffset(UntornThread.class, "turn");
     private static final long GATE = U.objectFieldOffset(UntornThread.class, "gate");
     private static final long ASK = U.objectFieldOffset(UntornThread.class, "ask");
     private static final long LOOKED = U.objectFieldOffset(UntornThread.class, "looked");
@@ -49,7 +48,7 @@ final class UntornBadge {
     static final long NONE = -1;
 
     /** States of a request. */
-    private static final int DONE = 0, ASKED = 1, RECORDING = 2;
+    private static final int DONE = 0, ASKED = 1;
 
     /** Badges fill the place of a thread in a word; 0 and the last one are nobody's. */
     private static final int LIMIT = (1 << UntornThread.THREAD_BITS) - 1;
@@ -60,7 +59,7 @@ final class UntornBadge {
 
     private static final int SPINS = 300;
     /** Naps before a thread is given up, about a fifth of a second; it may only be waiting for a processor. */
-    private static final int PATIENCE = 2000;
+    static final int PATIENCE = 2000;
     /** Naps between two looks. */
     private static final int LOOKS = 4;
 
@@ -134,7 +133,7 @@ final class UntornBadge {
     @DontInline
     static boolean meet(UntornThread t, int badge, UntornThread c) {
         UntornThread.probe();
-        for (int tries = 1; !U.compareAndSetInt(t, GATE, 0, 1); tries++) {
+        for (int tries = 1; !enter(t); tries++) {
             c.poll();
             if (badge != 0 && owner(badge) == null) return true;
             UntornThread.pause(tries);
@@ -158,8 +157,17 @@ final class UntornBadge {
             }
             return met;
         } finally {
-            U.putIntVolatile(t, GATE, 0);
+            leave(t);
         }
+    }
+
+    /** Only one thread at a time meets another; whether this one may now. */
+    static boolean enter(UntornThread t) {
+        return U.compareAndSetInt(t, GATE, 0, 1);
+    }
+
+    static void leave(UntornThread t) {
+        U.putIntVolatile(t, GATE, 0);
     }
 
     private static boolean await(UntornThread t, int turn, UntornThread c) {
@@ -174,17 +182,16 @@ final class UntornBadge {
             }
             if ((tries - SPINS) % LOOKS == 0 && look(t)) {
                 U.putIntVolatile(t, LOOKED, turn);
-                // Fails if the thread is back and writes the record of an access that it has made.
                 U.compareAndSetInt(t, ASK, ASKED, DONE);
                 continue;
             }
             if (tries - SPINS > PATIENCE) return false;
-            UntornRuntime.nap();
+            UntornRuntime.nap(UntornThread.NAP);
         }
     }
 
     /** Whether a thread is at a safe point now by what it waits for. */
-    private static boolean look(UntornThread t) {
+    static boolean look(UntornThread t) {
         Thread thread = t.thread;
         return thread == null || UntornRuntime.isAway(thread);
     }
@@ -202,21 +209,7 @@ final class UntornBadge {
     @DontInline
     static void answer(UntornThread c) {
         U.putIntVolatile(c, POLL, 0);
+        if (c.settled != 0) UntornShadow.abandon(c);
         U.compareAndSetInt(c, ASK, ASKED, DONE);
-    }
-
-    // ---- accesses -------------------------------------------------------------------------------------------------
-
-    /** An access has been made and is about to be recorded, while somebody asks: whether it was still allowed. */
-    @DontInline
-    static boolean stays(UntornThread c) {
-        U.compareAndSetInt(c, ASK, ASKED, RECORDING);
-        return U.getIntVolatile(c, LOOKED) - c.turnSeen <= 0;
-    }
-
-    /** It is recorded or left out. */
-    @DontInline
-    static void recorded(UntornThread c) {
-        U.compareAndSetInt(c, ASK, RECORDING, DONE);
     }
 }

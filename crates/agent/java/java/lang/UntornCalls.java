@@ -11,7 +11,7 @@ final class UntornCalls {
     private UntornCalls() {}
 
     static void begin(Object receiver, int mode, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivate(receiver, c)) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(receiver, c);
         if (entry == null || entry.objectId(c) == 0) return;
@@ -23,29 +23,27 @@ final class UntornCalls {
     }
 
     static void end(Object receiver, Object key, int mode, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
-        if (mode == UntornRuntime.STEP) {
-            if (c.held instanceof UntornEntry) {
-                writeKey(key, c);
-                UntornShadow.unlock(c.held, site, c);
-            } else if (UntornRuntime.on) {
-                // It called back after all, and what it called took the word away.
-                UntornShadow.abandon(c);
-                UntornEntry entry = UntornTable.find(receiver, c);
-                if (entry != null && entry.objectId(c) != 0) write(entry, key, true, site, c);
-            }
+        if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivateStill(receiver, c)) return;
+        if (mode == UntornRuntime.STEP && c.held instanceof UntornEntry) {
+            writeKey(key, c);
+            UntornShadow.unlock(c.held, site, c);
             return;
         }
         UntornShadow.abandon(c);
-        for (;;) {
-            UntornEntry entry = c.topCall();
-            if (entry == null) return;
-            boolean overlapped = entry.endCall(c.popCall());
-            // Calls above this one were left without an end.
-            if (!entry.refersTo(receiver)) continue;
-            write(entry, key, overlapped, site, c);
-            return;
+        if (mode == UntornRuntime.INTERVAL && c.isInCall(receiver)) {
+            for (;;) {
+                UntornEntry entry = c.topCall();
+                boolean overlapped = entry.endCall(c.popCall());
+                // Calls above this one were left without an end.
+                if (!entry.refersTo(receiver)) continue;
+                write(entry, key, overlapped, site, c);
+                return;
+            }
         }
+        if (!UntornRuntime.on) return;
+        // It called back after all, and what it called took the word away; or the object was private when it began.
+        UntornEntry entry = UntornTable.find(receiver, c);
+        if (entry != null && entry.objectId(c) != 0) write(entry, key, true, site, c);
     }
 
     /** The access, with its order as of now. */

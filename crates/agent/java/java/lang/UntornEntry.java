@@ -28,6 +28,10 @@ final class UntornEntry extends WeakReference<Object> {
      */
     private volatile long last;
 
+    /** One more than the thread that alone has held it so far; 0 for none, {@link #MANY}. Its holder writes it. */
+    int user;
+    static final int MANY = -1;
+
     /** The lock that this object is a part of, a condition or the view for readers or writers; null for none. */
     volatile UntornEntry whole;
     /** Whether holding this part is holding the whole together with other readers; set before {@link #whole}. */

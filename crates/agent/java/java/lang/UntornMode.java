@@ -15,6 +15,8 @@ final class UntornMode {
     static final boolean SECOND = UntornThread.hasOption(UntornThread.SECOND);
     /** Whether a second run records what is outside of regions. */
     static final boolean UNARY = UntornThread.hasOption(UntornThread.UNARY);
+    /** Whether locks that one thread alone has used go unrecorded: nobody asks which locks are held. */
+    static final boolean LONE_LOCKS = UntornThread.hasOption(UntornThread.LONE_LOCKS);
     /** Added by the rewriter to the number of a region that a second run records. */
     static final int CHOSEN = 1 << 30;
 

@@ -15,20 +15,20 @@ import jdk.internal.vm.annotation.DontInline;
  * <tr><td>badge alone</td><td>private: one thread alone has touched it; no id, and no access was recorded</td></tr>
  * <tr><td>WrEx, RdEx, badge, id</td><td>shared before, used by one thread now</td></tr>
  * <tr><td>RdSh, number, id</td><td>read by several; whoever has seen that transition may read</td></tr>
- * <tr><td>{@link UntornShadow#LOCKS} and the rest</td><td>high conflict, or used by virtual threads: the pessimistic
- *     stage, for ever</td></tr>
+ * <tr><td>{@link UntornShadow#LOCKS} and the rest</td><td>fought over, or used by virtual threads: the pessimistic
+ *     stage, until one thread used it for long or many only read it</td></tr>
  * <tr><td>{@link #UNTRACKED}</td><td>given up; see {@link UntornBadge}</td></tr>
  * </table>
  *
  * A thread that finds its own badge (or, reading, a transition that it has seen) writes the record and makes its
- * access, in any order: nothing can come between, since the word changes hands only when the thread passes a safe point.
- * (Where a class may be loaded in between the record is written afterwards, see {@link UntornBadge#stays}.) All other
- * transitions go through {@link #claim}: the edges that order the access first, then a compare-and-set of the word.
+ * access: nothing can come between, since the word changes hands only when the thread passes a safe point, and no class
+ * is loaded there. All other transitions go through {@link #claim}: the edges that order the access first, then a
+ * compare-and-set of the word, then the record.
  *
  * <p>Order. A dead badge carries the position of its thread at death, behind all records of accesses under it, and the
  * claimer draws an edge from there. RdEx to RdSh needs no meeting (both only read) and draws an edge from the reader's
  * current position. A write to a read-shared object locks the word, meets every thread, and draws an edge from each of
- * them; such objects stay with the pessimistic stage. As there, edges leave from positions read in real time, so they
+ * them; such objects go to the pessimistic stage. As there, edges leave from positions read in real time, so they
  * never form a cycle.
  *
  * <p>Private objects leave no record. Nothing false can follow, as everything that is recorded is in its right order:
@@ -39,6 +39,7 @@ import jdk.internal.vm.annotation.DontInline;
  * Lost is a conflict with what the first thread did between the publication and the second thread's first access.
  * Static fields are never private: everybody can reach them from the start, without any publication.
  * The first recorded access of an object that was private is preceded by an {@code OWNED} record with the first owner.
+ * A first run records nothing, so there every word that its thread may write is a badge alone, which takes no call.
  */
 final class UntornOwner {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -63,47 +64,47 @@ final class UntornOwner {
             long word = U.getLongVolatile(holder, offset);
             long mine = c.mine;
             if ((word & UntornShadow.LOCKS) != 0 || word == 0 && mine == UntornBadge.NONE) {
-                UntornShadow.take(holder, offset, site, c);
-                return;
+                if (UntornShadow.keep(holder, offset, site, c)) return;
+                continue;
             }
             if (word == UNTRACKED || word == mine) return;
             if (word == 0) {
-                long first = UntornShadow.ELIDES && !(holder instanceof UntornWord) ? mine : exclusive(writes) | mine | c.newObject();
+                boolean elided = UntornShadow.ELIDES && !(holder instanceof UntornWord);
+                long first = elided ? mine : exclusive(writes, c.newObject(), mine);
                 if (!U.compareAndSetLong(holder, offset, 0, first)) continue;
-                if (first != mine) hold(holder, first, c);
+                if (first != mine) c.write(UntornShadow.access(site, first));
                 return;
             }
             long state = word & UntornShadow.STATE, object = word & UntornShadow.OBJECT;
             int badge = (int) ((word & UntornShadow.OWNER) >>> UntornThread.OBJECT_BITS);
             if (state == UntornShadow.RD_SH) {
                 if (writes) {
-                    if (unshare(holder, offset, word, c)) return;
+                    if (unshare(holder, offset, word, site, c)) return;
                 } else if (!c.fenced(badge, UntornShadow.UNKNOWN_TRANSITION)) {
                     c.fence(badge, UntornShadow.UNKNOWN_TRANSITION);
                 } else {
-                    hold(holder, word, c);
+                    c.write(UntornShadow.access(site, word));
                     return;
                 }
                 continue;
             }
             if ((word & UntornShadow.OWNER) == mine) {
                 if (state == UntornShadow.RD_EX && writes) {
-                    long upgraded = UntornShadow.WR_EX | mine | object;
+                    long upgraded = exclusive(true, object, mine);
                     if (!U.compareAndSetLong(holder, offset, word, upgraded)) continue;
-                    word = upgraded;
                 }
-                hold(holder, word, c);
+                c.write(UntornShadow.access(site, word));
                 return;
             }
             UntornThread owner = UntornBadge.owner(badge);
             if (owner != null && owner != c) {
                 if (state == UntornShadow.RD_EX && !writes && UntornThread.count() <= READERS
                         && mine != UntornBadge.NONE) {
-                    if (share(holder, offset, word, owner, c)) return;
+                    if (share(holder, offset, word, owner, site, c)) return;
                 } else if (!UntornBadge.meet(owner, badge, c)) {
                     giveUp(holder, offset, word);
                 } else {
-                    fought = state != UntornShadow.FRESH;
+                    fought = UntornMode.FIRST || state != UntornShadow.FRESH;
                 }
                 continue;
             }
@@ -118,15 +119,17 @@ final class UntornOwner {
             }
             boolean privately = state == UntornShadow.FRESH;
             if (privately) object = c.newObject();
-            if (mine == UntornBadge.NONE || fought && c.coin()) {
+            if (mine == UntornBadge.NONE || fought) {
                 if (!lock(holder, offset, word, c)) continue;
-                c.word = UntornShadow.LOCKS | exclusive(writes) | c.owner | object;
+                if (privately) c.write(owned(UntornBadge.wearer(badge), object));
+                c.word = UntornShadow.LOCKS | (writes ? UntornShadow.WR_EX : UntornShadow.RD_EX) | c.owner | object;
+                UntornShadow.settle(site, c);
             } else {
-                long claimed = exclusive(writes) | mine | object;
+                long claimed = exclusive(writes, object, mine);
                 if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
-                hold(holder, claimed, c);
+                if (privately) c.write(owned(UntornBadge.wearer(badge), object));
+                c.write(UntornShadow.access(site, object));
             }
-            if (privately) c.write(owned(UntornBadge.wearer(badge), object));
             return;
         }
     }
@@ -138,27 +141,22 @@ final class UntornOwner {
         return (long) UntornThread.OWNED << UntornThread.OP_SHIFT | known << UntornThread.OBJECT_BITS | object;
     }
 
-    private static long exclusive(boolean writes) {
-        return writes ? UntornShadow.WR_EX : UntornShadow.RD_EX;
+    /** The word of an object that is owned from now on. */
+    private static long exclusive(boolean writes, long object, long mine) {
+        if (UntornMode.FIRST && writes) return mine;
+        return (writes ? UntornShadow.WR_EX : UntornShadow.RD_EX) | mine | object;
     }
 
     /** An access begins here unless somebody asks; asked, the thread answers and starts anew. */
     private static boolean begin(UntornThread c) {
-        c.turnSeen = U.getIntVolatile(c, UntornBadge.TURN);
         if (U.getIntVolatile(c, UntornThread.POLL) == 0) return true;
         UntornBadge.answer(c);
         return false;
     }
 
-    /** The access may be made; nothing is to be freed after it. */
-    private static void hold(Object holder, long word, UntornThread c) {
-        c.offset = 0;
-        c.word = word;
-        c.held = holder;
-    }
-
     /** Locks a word that was not locked, for the pessimistic stage; whether it was still the same. */
     private static boolean lock(Object holder, long offset, long word, UntornThread c) {
+        UntornShadow.abandon(c);
         c.offset = offset;
         c.word = 0;
         c.held = holder;
@@ -168,7 +166,8 @@ final class UntornOwner {
     }
 
     /** A second thread reads an object that another one reads; whether it became read-shared. */
-    private static boolean share(Object holder, long offset, long word, UntornThread owner, UntornThread c) {
+    private static boolean share(Object holder, long offset, long word, UntornThread owner, int site,
+            UntornThread c) {
         UntornThread.probe();
         c.edge(owner.past());
         long number = Math.min(c.share(), UntornShadow.UNKNOWN_TRANSITION);
@@ -176,12 +175,12 @@ final class UntornOwner {
         if (!begin(c)) return false;
         long shared = UntornShadow.RD_SH | number << UntornThread.OBJECT_BITS | word & UntornShadow.OBJECT;
         if (!U.compareAndSetLong(holder, offset, word, shared)) return false;
-        hold(holder, shared, c);
+        c.write(UntornShadow.access(site, shared));
         return true;
     }
 
     /** A thread writes to a read-shared object; whether the word is locked, or given up. */
-    private static boolean unshare(Object holder, long offset, long word, UntornThread c) {
+    private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
         if (!UntornBadge.meetAll(c)) {
@@ -192,6 +191,7 @@ final class UntornOwner {
         }
         c.edgesFromAll();
         c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
+        UntornShadow.settle(site, c);
         return true;
     }
 

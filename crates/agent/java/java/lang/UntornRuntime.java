@@ -67,10 +67,10 @@ public final class UntornRuntime {
     }
 
     /**
-     * As {@link #lock}, for code that cannot load a class between here and the access: the record may be written at
-     * once, and then nothing is held.
+     * Instead of {@link #lock} and {@link #unlock} with optimistic tracking, for code that cannot load a class between
+     * here and the access: the record is written at once. A call, so that sites stay small.
      */
-    @ForceInline
+    @DontInline
     public static void touch(Object o, int site, UntornThread c) {
         if (on && o != null) UntornShadow.touch(o, site, c);
     }
@@ -93,7 +93,7 @@ public final class UntornRuntime {
     }
 
     /** As {@link #touch} for a static field. */
-    @ForceInline
+    @DontInline
     public static void touchStatic(int field, int site, UntornThread c) {
         if (on) UntornShadow.touchStatic(field, site, c);
     }
@@ -123,12 +123,11 @@ public final class UntornRuntime {
     // ---- monitors -------------------------------------------------------------------------------------------------
 
     /**
-     * Before {@code monitorenter}, optional: makes the identity hash while the object's header is free.
-     * A first hash of a locked object would inflate its monitor. Does nothing for null.
+     * Before {@code monitorenter}, optional: looks the lock up while its header is free. The hash of a locked object takes
+     * the JVM long to find, and making one would inflate its monitor. Does nothing for null.
      */
-    @ForceInline
-    public static void entering(Object lock) {
-        if (on && lock != null) System.identityHashCode(lock);
+    public static void entering(Object lock, UntornThread c) {
+        if (on && lock != null && !c.silent && !(UntornMode.SECOND && c.skip)) UntornTable.find(lock, c);
     }
 
     /** After {@code monitorenter}, and at the entry of a synchronized method. */
@@ -160,13 +159,21 @@ public final class UntornRuntime {
 
     @ForceInline
     public static void begin(int region, UntornThread c) {
-        if (on) c.begin(region);
+        if (!UntornMode.FIRST) {
+            c.begin(region);
+        } else if (c.depth++ == 0) {
+            c.turn(region + 1);
+        }
     }
 
     /** On every exit of the region, also by an exception. */
     @ForceInline
     public static void end(int region, UntornThread c) {
-        if (on) c.end(region);
+        if (!UntornMode.FIRST) {
+            c.end(region);
+        } else if (c.depth > 0 && --c.depth == 0) {
+            c.turn(0);
+        }
     }
 
     @ForceInline
@@ -247,6 +254,12 @@ public final class UntornRuntime {
         if (on) UntornSync.joined(child);
     }
 
+    /** When a virtual thread is about to leave its carrier: nobody can look at it then. */
+    public static void parking(Thread thread) {
+        UntornThread c = UntornThread.of(thread);
+        if (c != null && c.settled != 0) UntornShadow.abandon(c);
+    }
+
     /** When a thread is about to end. */
     public static void exited(Thread thread) {
         if (on) UntornSync.exited(thread);
@@ -305,8 +318,8 @@ public final class UntornRuntime {
         on = false;
     }
 
-    /** Sleeps about fifty microseconds without going through the thread's scheduler. */
-    static native void nap();
+    /** Sleeps about so many microseconds without going through the thread's scheduler. */
+    static native void nap(int micros);
 
     /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
     static native boolean isAway(Thread thread);

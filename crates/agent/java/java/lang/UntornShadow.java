@@ -21,6 +21,11 @@ import jdk.internal.vm.annotation.ForceInline;
  * the record of the earlier one. The induction is over the word's history: each state's owner (or, read-shared, the
  * chain of transitions) is after every write before it, and a write takes edges from everybody who may have read.
  *
+ * <p>With optimistic tracking ({@link UntornOwner}) such words are those of objects that threads fight over. Then a field's
+ * record is written when its word is locked, before the access, and the word stays locked until the thread's next safe
+ * point ({@link UntornThread#settled}), so that nothing need stand behind the access. Who wants the word meanwhile waits
+ * for that safe point; if the holder sleeps, it is freed in its name ({@link #revoke}).
+ *
  * <p>A thread can be thrown out of any of these methods, or of the access between them, by a lack of stack, and even
  * out of the handler that would clean up. Then {@link UntornThread#held} still names the word, and the thread's next
  * access, lock operation or end frees it; who waits for it meanwhile gives up on the object, of which nothing is recorded
@@ -30,6 +35,7 @@ import jdk.internal.vm.annotation.ForceInline;
  */
 final class UntornShadow {
     private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long SETTLED = U.objectFieldOffset(UntornThread.class, "settled");
 
     /** Whether words are owned ({@link UntornOwner}) and not locked; and whether private objects go unrecorded. */
     static final boolean OPTIMISTIC = UntornThread.isOptimistic(), ELIDES = UntornThread.elides();
@@ -45,8 +51,15 @@ final class UntornShadow {
     /** The number of a read-shared transition that does not fit the word: the reader must catch up with all. */
     static final long UNKNOWN_TRANSITION = (1L << UntornThread.THREAD_BITS) - 1;
 
-    /** Naps before a holder is given up, about ten seconds. */
-    private static final int PATIENCE = 100_000;
+    /** In a locked word: somebody asks the holder for it. The state is not needed there. */
+    private static final long WANTED = 1L << STATE_SHIFT;
+
+    /** Naps before a holder is given up, about ten seconds; a fifth of one where it holds on to its word. */
+    private static final int PATIENCE = OPTIMISTIC ? UntornBadge.PATIENCE : 100_000;
+    /** Tries before a holder is looked at, and between two looks. */
+    private static final int SPINS = 100, LOOKS = 4;
+    /** Accesses by one thread, on average, after which a word that was fought over is owned again. */
+    private static final int PEACE = 1024;
 
     /** Arrays up to this length have a word per element, longer ones share so many words. */
     static final int ARRAY_WORDS = 64;
@@ -65,15 +78,7 @@ final class UntornShadow {
         if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         long offset = offset(o, site & UntornThread.SITE_MASK);
-        if (offset > 0) begin(o, offset, site, c);
-    }
-
-    @ForceInline
-    static void touch(Object o, int site, UntornThread c) {
-        if (UntornMode.SECOND && c.skip) return;
-        if (c.held != null && !recover(c)) return;
-        long offset = offset(o, site & UntornThread.SITE_MASK);
-        if (offset > 0) record(o, offset, site, c);
+        if (offset > 0) take(o, offset, site, c);
     }
 
     /** Where the word is that belongs to a site's field; not positive if nowhere. */
@@ -84,30 +89,26 @@ final class UntornShadow {
         return offset == 0 ? findOffset(o, number) : offset;
     }
 
-    /** An access that is owned is recorded before it is made, since no safe point lies between; any other one begins. */
+    // ---- optimistic tracking: the record comes first ----------------------------------------------------------------
+
     @ForceInline
-    private static void record(Object holder, long offset, int site, UntornThread c) {
-        if (!OPTIMISTIC) {
-            take(holder, offset, site, c);
-            return;
-        }
-        c.room();
-        long word = U.getLong(holder, offset);
-        if (word == c.mine) return;
-        boolean writes = (site & UntornRuntime.WRITES) != 0;
-        if (allows(word, writes, c)) {
-            c.write(access(site, word));
-        } else if ((word & LOCKS) != 0) {
-            contended(holder, offset, site, c);
-        } else {
-            UntornOwner.claim(holder, offset, site, c);
-        }
+    static void touch(Object o, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip) return;
+        long offset = offset(o, site & UntornThread.SITE_MASK);
+        if (offset > 0) record(o, offset, site, c);
     }
 
-    /** As {@link #take}; too large to stand at every site twice. */
-    @DontInline
-    private static void contended(Object holder, long offset, int site, UntornThread c) {
-        take(holder, offset, site, c);
+    /** An access is recorded and then made; no safe point lies between. */
+    @ForceInline
+    private static void record(Object holder, long offset, int site, UntornThread c) {
+        if (!UntornMode.FIRST) c.room();
+        long word = U.getLong(holder, offset);
+        if (word == c.mine) return;
+        if (allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
+            c.write(access(site, word));
+        } else if ((word & LOCKS) == 0 || !keep(holder, offset, site, c)) {
+            UntornOwner.claim(holder, offset, site, c);
+        }
     }
 
     /** Whether this thread may make an access without asking anybody. */
@@ -120,47 +121,58 @@ final class UntornShadow {
     }
 
     @ForceInline
-    private static long access(int site, long word) {
+    static long access(int site, long word) {
         return UntornThread.ACCESS
                 | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT;
     }
 
-    /** An access to what the word at that place stands for begins, and is recorded after it was made. */
-    @ForceInline
-    private static void begin(Object holder, long offset, int site, UntornThread c) {
-        if (!OPTIMISTIC) {
-            take(holder, offset, site, c);
-            return;
-        }
-        c.room();
-        c.turnSeen = U.getIntAcquire(c, UntornBadge.TURN);
-        long word = U.getLong(holder, offset);
-        // Private: no record.
-        if (word == c.mine) return;
-        if (c.poll == 0 && allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
-            c.offset = 0;
-            c.word = word;
-            c.held = holder;
-        } else {
-            UntornOwner.claim(holder, offset, site, c);
-        }
+    /**
+     * Locks the word at that place and records the access; the word is freed at the next safe point.
+     * False if it is not one to be locked any more.
+     */
+    @DontInline
+    static boolean keep(Object holder, long offset, int site, UntornThread c) {
+        if (c.held != null && !recover(c)) return true;
+        long before = take(holder, offset, site, c);
+        if (c.held == null) return before == UntornOwner.UNTRACKED;
+        // Whoever has it has had it for a while: perhaps nobody fights over it any more.
+        if (c.word == before && c.chance(PEACE)) c.word = peaceful(before, c);
+        settle(site, c);
+        return true;
     }
 
-    /** Locks the word at that place and moves it to the state that the access asks for. */
+    /** The word of this thread, or of many readers, no longer to be locked. */
+    private static long peaceful(long word, UntornThread c) {
+        long mine = c.mine;
+        if (mine == UntornBadge.NONE) return word;
+        return (word & STATE) == RD_SH ? word & ~LOCKS : word & (STATE | OBJECT) | mine;
+    }
+
+    /** The word is locked and its next state known: records the access. */
+    static void settle(int site, UntornThread c) {
+        c.write(access(site, c.word));
+        U.putLongRelease(c, SETTLED, c.word);
+        // This thread's own wish, so that it comes by here.
+        U.putIntOpaque(c, UntornThread.POLL, 1);
+    }
+
+    /**
+     * Locks the word at that place and moves it to the state that the access asks for; returns what it was.
+     * Nothing is held afterwards if the word is not one to be locked.
+     */
     @ForceInline
-    static void take(Object holder, long offset, int site, UntornThread c) {
+    static long take(Object holder, long offset, int site, UntornThread c) {
         c.room();
         c.offset = offset;
         c.word = 0;
         c.held = holder;
         long word = U.getLong(holder, offset);
-        if (word < 0 || word == UntornOwner.UNTRACKED
-                || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
+        if (word < 0 || !locks(word) || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
             word = contend(holder, offset, c);
         }
-        if (word == UntornOwner.UNTRACKED) {
+        if (!locks(word)) {
             c.held = null;
-            return;
+            return word;
         }
         boolean writes = (site & UntornRuntime.WRITES) != 0;
         long mine = word & (STATE | OWNER) ^ c.owner;
@@ -170,34 +182,41 @@ final class UntornShadow {
         } else {
             c.word = transition(word, writes, c);
         }
+        return word;
+    }
+
+    /** Whether a word is one that accesses lock: not owned, nor given up. */
+    @ForceInline
+    private static boolean locks(long word) {
+        return OPTIMISTIC ? word == 0 || (word & LOCKS) != 0 : word != UntornOwner.UNTRACKED;
     }
 
     @ForceInline
     static long locked(long word, UntornThread c) {
-        return word & ~OWNER | c.owner | LOCKED | LOCKS;
+        return word & OBJECT | c.owner | LOCKED | LOCKS;
     }
 
     @ForceInline
     static void unlock(Object o, int site, UntornThread c) {
         if (c.held != o) return;
-        long word = c.word, at = c.offset;
-        boolean asked = at == 0 && c.poll != 0;
-        if (!asked || UntornBadge.stays(c)) {
-            c.write(access(site, word));
-        }
-        if (at != 0) U.putLongRelease(o, at, word);
+        long word = c.word;
+        c.write(access(site, word));
+        U.putLongRelease(o, c.offset, word);
         c.held = null;
-        if (asked) UntornBadge.recorded(c);
     }
 
     /** Frees the word that this thread holds, if it does. */
     static void abandon(UntornThread c) {
         Object holder = c.held;
         if (holder == null || c.silent) return;
-        long word = c.offset == 0 ? 0 : U.getLongVolatile(holder, c.offset);
-        if (word < 0 && (word & OWNER) == c.owner) {
-            U.putLongRelease(holder, c.offset, c.word != 0 ? c.word : word & ~(LOCKED | STATE) | WR_EX);
+        for (;;) {
+            long word = U.getLongVolatile(holder, c.offset);
+            if (word >= 0 || (word & OWNER) != c.owner) break;
+            long free = c.word != 0 ? c.word : LOCKS | WR_EX | c.owner | word & OBJECT;
+            // Fails if somebody asks for it just now, or frees it.
+            if (U.compareAndSetLong(holder, c.offset, word, free)) break;
         }
+        c.settled = 0;
         c.held = null;
     }
 
@@ -214,18 +233,41 @@ final class UntornShadow {
         for (int tries = 1; ; tries++) {
             c.poll();
             long word = U.getLongVolatile(holder, offset);
-            if (word == UntornOwner.UNTRACKED) return word;
+            if (!locks(word)) return word;
             if (word >= 0) {
                 if (U.compareAndSetLong(holder, offset, word, locked(word, c))) return word;
             } else {
-                // The holder runs one instruction, so this is short unless it was preempted or loads a class.
+                // The holder is about to free it unless it was preempted, sleeps or loads a class.
                 UntornThread.pause(tries);
-                if (tries % 1024 == 0 && (tries > PATIENCE || abandoned(holder, offset, word))
+                if (OPTIMISTIC && tries >= SPINS && (tries - SPINS) % LOOKS == 0) revoke(holder, offset, word, c);
+                if ((tries > PATIENCE || tries % 1024 == 0 && abandoned(holder, offset, word))
                         && U.compareAndSetLong(holder, offset, word, UntornOwner.UNTRACKED)) {
                     UntornRuntime.untracked();
                     return UntornOwner.UNTRACKED;
                 }
             }
+        }
+    }
+
+    /**
+     * Frees a word whose holder has made its access and sleeps.
+     *
+     * The holder is at a safe point when it is looked at, after the word was marked as wanted; and if the mark is
+     * still there afterwards, the word has not been freed and locked again meanwhile. Only who has the holder's gate
+     * sets marks, so it is this one's.
+     */
+    @DontInline
+    private static void revoke(Object holder, long offset, long word, UntornThread c) {
+        UntornThread other = UntornThread.byId((int) ((word & OWNER) >>> UntornThread.OBJECT_BITS));
+        if (other == null || other == c || !UntornBadge.enter(other)) return;
+        try {
+            long wanted = word | WANTED;
+            if (word != wanted && !U.compareAndSetLong(holder, offset, word, wanted)) return;
+            long free = U.getLongVolatile(other, SETTLED);
+            if (free == 0 || !UntornBadge.look(other)) return;
+            U.compareAndSetLong(holder, offset, wanted, free);
+        } finally {
+            UntornBadge.leave(other);
         }
     }
 
@@ -238,7 +280,7 @@ final class UntornShadow {
         for (int look = 0; look < 2; look++) {
             UntornThread other = UntornThread.byId(thread);
             if (other != null && other.heldNow() == holder) return false;
-            UntornRuntime.nap();
+            UntornRuntime.nap(UntornThread.NAP);
             if (U.getLongVolatile(holder, offset) != word) return false;
         }
         return true;
@@ -280,13 +322,12 @@ final class UntornShadow {
         if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
         UntornWord word = word(field);
-        if (word != null) begin(word, UntornWord.WORD, site, c);
+        if (word != null) take(word, UntornWord.WORD, site, c);
     }
 
     @ForceInline
     static void touchStatic(int field, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
-        if (c.held != null && !recover(c)) return;
         UntornWord word = word(field);
         if (word != null) record(word, UntornWord.WORD, site, c);
     }

@@ -7,6 +7,12 @@ package java.lang;
  * A monitor or exclusive lock is held by the thread that writes the entry, so a plain publication is enough. Shared
  * releases and signals have no holder: each draws an edge from the one before and replaces it, so the last one stands
  * for all. That orders them in real time, which adds no cycle and is no conflict to any analysis.
+ *
+ * <p>Where nobody asks which locks are held ({@link UntornMode#LONE_LOCKS}), a lock goes unrecorded until a second thread
+ * takes it: until then it orders nothing. The second thread's edge comes from the first one's last release as always. Lost
+ * is the synchronization from that release to the second thread, as an event; the second thread learned of the lock by a
+ * publication that is ordered as well. A thread that waits on such a lock expects another one, so the lock is recorded
+ * from there on.
  */
 final class UntornSync {
     private UntornSync() {}
@@ -20,10 +26,20 @@ final class UntornSync {
         if (whole != null) {
             if (entry.readers && op == UntornThread.ACQUIRE) op = UntornThread.ACQUIRE_SHARED;
             entry = whole;
+        } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE && isLone(entry, c)) {
+            return;
         }
         c.room();
         c.edge(entry.last());
         c.write(record(op, site, entry));
+    }
+
+    /** Whether the holder of a lock is still the only one that ever held it. */
+    private static boolean isLone(UntornEntry entry, UntornThread c) {
+        int user = entry.user;
+        if (user == c.id + 1) return true;
+        entry.user = user == 0 ? c.id + 1 : UntornEntry.MANY;
+        return user == 0;
     }
 
     static void releasing(Object lock, int op, int site, UntornThread c) {
@@ -37,8 +53,10 @@ final class UntornSync {
             entry = whole;
         }
         if (op == UntornThread.RELEASE) {
-            c.room();
-            c.write(record(op, site, entry));
+            if (!UntornMode.LONE_LOCKS || entry.user != c.id + 1) {
+                c.room();
+                c.write(record(op, site, entry));
+            }
             entry.setLast(c.here());
         } else {
             chain(entry, record(op, site, entry), c);
@@ -51,6 +69,10 @@ final class UntornSync {
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
         c.room();
+        if (UntornMode.LONE_LOCKS && entry.user == c.id + 1) {
+            entry.user = UntornEntry.MANY;
+            c.write(record(UntornThread.ACQUIRE, site, entry));
+        }
         c.write(record(UntornThread.WAIT, site, entry));
         entry.setLast(c.here());
         c.waitsOn = entry;
@@ -70,7 +92,7 @@ final class UntornSync {
         if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
-        if (entry == null) return;
+        if (entry == null || UntornMode.LONE_LOCKS && entry.user == c.id + 1) return;
         c.room();
         c.write(record(UntornThread.NOTIFY, site, entry));
     }

@@ -26,12 +26,36 @@ final class UntornTable {
     @ForceInline
     static UntornEntry find(Object o, UntornThread c) {
         UntornEntry recent = c.recent;
-        if (recent != null && recent.refersTo(o)) return recent;
-        int hash = System.identityHashCode(o);
-        UntornEntry entry = look(buckets, o, hash);
-        if (entry == null && (entry = add(o, hash, c)) == null) return null;
+        return recent != null && recent.refersTo(o) ? recent : search(o, c);
+    }
+
+    private static UntornEntry search(Object o, UntornThread c) {
+        UntornEntry entry = c.earlier;
+        if (entry == null || !entry.refersTo(o)) {
+            long place = UntornPlaces.entry(o);
+            entry = place == 0 ? known(o, c) : carried(o, place, c);
+            if (entry == null) return null;
+        }
+        c.earlier = c.recent;
         c.recent = entry;
         return entry;
+    }
+
+    /** The entry of an object that carries it there. */
+    private static UntornEntry carried(Object o, long place, UntornThread c) {
+        UntornEntry entry = (UntornEntry) U.getReferenceAcquire(o, place);
+        if (entry == null || !entry.refersTo(o)) {
+            entry = known(o, c);
+            if (entry != null) U.putReferenceRelease(o, place, entry);
+        }
+        return entry;
+    }
+
+    /** The entry of an object by its hash. */
+    private static UntornEntry known(Object o, UntornThread c) {
+        int hash = System.identityHashCode(o);
+        UntornEntry entry = look(buckets, o, hash);
+        return entry != null ? entry : add(o, hash, c);
     }
 
     private static UntornEntry look(UntornEntry[] table, Object o, int hash) {

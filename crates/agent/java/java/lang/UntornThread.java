@@ -75,8 +75,8 @@ public final class UntornThread {
 
     /** The options of {@link #boot}. */
     private static final int OPTIMISTIC = 1, ELIDES = 2;
-    static final int FIRST = 4, SECOND = 8, UNARY = 16;
-    private static final int ALL_OPTIONS = 31;
+    static final int FIRST = 4, SECOND = 8, UNARY = 16, LONE_LOCKS = 32;
+    private static final int ALL_OPTIONS = 63;
     private static int options;
 
     static boolean hasOption(int option) {
@@ -105,6 +105,7 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornBadge.class);
         U.ensureClassInitialized(UntornSync.class);
         U.ensureClassInitialized(UntornCalls.class);
+        U.ensureClassInitialized(UntornPlaces.class);
         U.ensureClassInitialized(UntornTable.class);
         U.ensureClassInitialized(UntornEntry.class);
         U.ensureClassInitialized(UntornWord.class);
@@ -134,14 +135,19 @@ public final class UntornThread {
     long offset;
     /** What the word becomes when it is freed; 0 until that is known. */
     long word;
+    /**
+     * The same, once the access is recorded and the word only waits for this thread's next safe point; 0 else.
+     * Who then finds this thread asleep frees the word.
+     */
+    long settled;
     /** The part of the record that only the locking half knows. */
     long operand;
 
     /** The newest read-shared transition that is ordered before this thread. */
     long sharedSeen;
     private long nextObject, lastObject;
-    /** The lock used last, most often used next. */
-    UntornEntry recent;
+    /** The locks used last, most often used next. */
+    UntornEntry recent, earlier;
     /** One more than the site of a call that may start or join a thread; 0 for none. */
     int callSite;
     /** The lock of an open {@code Object.wait}. */
@@ -154,7 +160,7 @@ public final class UntornThread {
     /** Nothing is a region in this thread. */
     private boolean plain;
     /** Open regions, and whether what happens now is left out; in the runs that need to know. */
-    private int depth;
+    int depth;
     boolean skip;
     /** In a first run: the latest transactions by number, each with its region; their numbers take the place of positions. */
     private long[] transactions;
@@ -162,13 +168,10 @@ public final class UntornThread {
     private long noted;
     private static final int TRANSACTIONS = 16;
 
-    @ForceInline
+    /** A region begins, in a run that records regions. Calls, so that sites stay small. */
+    @DontInline
     void begin(int region) {
-        if (plain) return;
-        if (UntornMode.FIRST) {
-            if (depth++ == 0) turnTo(region + 1);
-            return;
-        }
+        if (plain || !UntornRuntime.on) return;
         if (UntornMode.SECOND) {
             if (depth++ == 0) skip = (region & UntornMode.CHOSEN) == 0;
             if (skip) return;
@@ -177,13 +180,9 @@ public final class UntornThread {
         log(BEGIN, region);
     }
 
-    @ForceInline
+    @DontInline
     void end(int region) {
-        if (plain) return;
-        if (UntornMode.FIRST) {
-            if (depth > 0 && --depth == 0) turnTo(0);
-            return;
-        }
+        if (plain || !UntornRuntime.on) return;
         if (UntornMode.SECOND) {
             boolean left = skip;
             if (depth > 0 && --depth == 0) skip = !UntornMode.UNARY;
@@ -193,8 +192,13 @@ public final class UntornThread {
         log(END, region);
     }
 
+    /** In a first run: an outermost region begins or, with 0, ends. */
+    @DontInline
+    void turn(int region) {
+        if (!plain && transactions != null) turnTo(region);
+    }
+
     /** In a first run: the next transaction begins. */
-    @ForceInline
     private void turnTo(int region) {
         long next = position + 1;
         transactions[(int) next & TRANSACTIONS - 1] = next << REGION_BITS | region;
@@ -212,10 +216,8 @@ public final class UntornThread {
     int poll;
     /** Held by who meets this thread. */
     int gate;
-    /** What became of the newest request, its number, and the number of the last one that was met by looking. */
+    /** Whether the newest request is open, its number, and the number of the last one that was met by looking. */
     int ask, turn, looked;
-    /** The newest request when the current access began. */
-    int turnSeen;
     /** Whose context this is; null once it has ended. */
     Thread thread;
 
@@ -427,7 +429,8 @@ public final class UntornThread {
                 continue;
             }
             if (tries++ == 0) U.getAndAddLong(null, memory + CONTROL_WAITS, 1);
-            pause(tries);
+            // The reader is behind: it helps nobody to look again and again.
+            UntornRuntime.nap(Math.min(NAP * tries, LONG_NAP));
         }
     }
 
@@ -435,12 +438,17 @@ public final class UntornThread {
         return memory + DIRECTORY + (long) segment * ENTRY_BYTES;
     }
 
+    /** Microseconds that a thread sleeps which waits for another one. */
+    static final int NAP = 50;
+    /** The longest, for one that waits for the reader, which is in no hurry. */
+    private static final int LONG_NAP = 2000;
+
     /** Waits a little: spinning at first, then sleeping. */
     static void pause(int tries) {
         if (tries < 100) {
             Thread.onSpinWait();
         } else {
-            UntornRuntime.nap();
+            UntornRuntime.nap(NAP);
         }
     }
 
@@ -464,7 +472,7 @@ public final class UntornThread {
     @DontInline
     private void depend(long from) {
         if (limit - cursor < EVENT_BYTES) nextSegment();
-        if (depth == 0) turnTo(0);
+        if (depth == 0 || plain) turnTo(0);
         note();
         source(from);
     }
@@ -620,9 +628,17 @@ public final class UntornThread {
         calls[callDepth++] = entry;
     }
 
-    /** The innermost running call, or null. */
+    /** The innermost running call; there is one. */
     UntornEntry topCall() {
-        return callDepth == 0 ? null : calls[callDepth - 1];
+        return calls[callDepth - 1];
+    }
+
+    /** Whether a call on that object is running. */
+    boolean isInCall(Object receiver) {
+        for (int i = callDepth - 1; i >= 0; i--) {
+            if (calls[i].refersTo(receiver)) return true;
+        }
+        return false;
     }
 
     long popCall() {
@@ -632,12 +648,16 @@ public final class UntornThread {
 
     // ---- chance ---------------------------------------------------------------------------------------------------
 
-    private int random;
+    private int random = 1;
 
-    /** Heads or tails. */
-    boolean coin() {
-        random = random * 1103515245 + 12345 + id;
-        return random < 0;
+    /** True once in so many times, a power of two. */
+    boolean chance(int times) {
+        int x = random;
+        x ^= x << 13;
+        x ^= x >>> 17;
+        x ^= x << 5;
+        random = x;
+        return (x & times - 1) == 0;
     }
 
     // ---- ids ------------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ public final class UntornRuntime {
         free(c, site);
     }
 
-    public static void entering(Object lock) {}
+    public static void entering(Object lock, UntornThread c) {}
 
     public static void at(int site, UntornThread c) {}
 
