@@ -32,6 +32,8 @@ const MOST_FOR_30_000_LINES: Duration = Duration::from_secs(10);
 /// Classes of the generated programs: the larger one has this many times those of the smaller, and thirty thousand lines.
 const TIMES: usize = 4;
 const CLASSES_OF_30_000_LINES: usize = 4300;
+/// How often a generated program is typed.
+const ROUNDS: usize = 3;
 /// Cost may grow with the number of methods to this power.
 const MOST_GROWTH: f64 = 1.3;
 
@@ -184,7 +186,14 @@ fn growth(slow: &mut Vec<String>) -> Outcome {
             inputs: vec![folder.path().to_owned()],
             ..LoadPlan::default()
         };
-        let measured = measure(&plan)?;
+        // The shortest of a few: whatever else runs on the machine only makes it longer.
+        let mut measured = measure(&plan)?;
+        for _ in 1..ROUNDS {
+            let again = measure(&plan)?;
+            if again.typing < measured.typing {
+                measured = again;
+            }
+        }
         let name = format!("{lines} generated lines");
         show(&name, &measured);
         if measured.loading + measured.typing > MOST_FOR_30_000_LINES {

@@ -34,7 +34,7 @@ impl Writer<'_, '_, '_> {
         {
             return self.explicit_lock(line, action, receiver);
         }
-        self.one_of(at, named, &callees, args, leaked);
+        self.one_of(at, named, callees, args, leaked);
         Taking::Nothing
     }
 
