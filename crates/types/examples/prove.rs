@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match argument.as_str() {
             "--jdk" => jdk = true,
             "--analyze-jdk" => options.analyze_jdk = true,
+            _ if argument.starts_with("--main=") => plan.main = Some(argument[7..].to_owned()),
             "--pure-values" => options.pure_values = true,
             _ if jdk => plan.jdk_classes.push(argument),
             _ => plan.inputs.push(argument.into()),

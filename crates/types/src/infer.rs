@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 use crate::algebra::{Algebra, Atomicity, Valuation};
 use crate::basic::Basic;
 use crate::holding::{self, Holdings, NetLocks, Overriders};
-use crate::input::{Discipline, MethodId, Overrides, Program, Site};
+use crate::input::{Discipline, MethodId, NodeId, Overrides, Program, RegionId, Site, Target};
 use crate::locks::{Lock, Locks, Root};
 use crate::path::{self, Fault, Meaning, Paths};
 use crate::substitution::Substitution;
@@ -107,6 +107,69 @@ impl Inferred {
         let paths = self.paths(algebra, program, discipline, method)?;
         let graph = program.methods.get(method.index())?.body.as_ref()?;
         path::explain(algebra, graph, &paths, bound)
+    }
+}
+
+impl Inferred {
+    /// Why a region of a method is compound in some context; nothing if it never is.
+    pub fn explain_region(
+        &self,
+        algebra: &mut Algebra,
+        program: &Program,
+        discipline: &Discipline,
+        method: MethodId,
+        region: RegionId,
+    ) -> Option<Fault> {
+        let paths = self.paths(algebra, program, discipline, method)?;
+        let graph = program.methods.get(method.index())?.body.as_ref()?;
+        path::explain_region(algebra, graph, &paths, region)
+    }
+
+    /// Why a callee is compound when it is called from this node in this situation; nothing if it is not.
+    pub fn explain_call(
+        &self,
+        algebra: &mut Algebra,
+        program: &Program,
+        discipline: &Discipline,
+        call: (MethodId, NodeId, &Target),
+        situation: &Valuation,
+    ) -> Option<Fault> {
+        let (caller, node, target) = call;
+        let paths = self.paths(algebra, program, discipline, target.method)?;
+        let graph = program.methods.get(target.method.index())?.body.as_ref()?;
+        let holding = self.holdings[caller.index()].get(node.index())?.as_ref()?;
+        let theta = target.actuals.substitution(&discipline.slots);
+        let mut tested: Vec<Lock> = Vec::new();
+        for &effect in &paths.effects {
+            tested.extend(algebra.support(effect));
+        }
+        tested.sort_unstable();
+        tested.dedup();
+        let mut held = Vec::new();
+        let mut special = Vec::new();
+        for lock in tested {
+            let Some(image) = theta.apply(&mut algebra.locks, lock) else {
+                continue;
+            };
+            if algebra.locks.is_special(image) {
+                special.push((lock, image));
+                continue;
+            }
+            let asked = algebra.held(image, Atomicity::CONST, Atomicity::CMPD);
+            let answer = holding.resolve(algebra, asked);
+            if algebra.eval(answer, situation) == Basic::Const {
+                held.push(lock);
+            }
+        }
+        let mut inside = Valuation::holding(held);
+        for (ghost, image) in special {
+            if image == Locks::NONE {
+                inside.set_none(ghost);
+            } else {
+                inside.set_always_held(ghost);
+            }
+        }
+        path::explain_in(algebra, graph, &paths, None, &inside)
     }
 }
 

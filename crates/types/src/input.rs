@@ -16,7 +16,8 @@
 //!   The write lock of a read-write lock is the plain path, the read lock [`Locks::shared`] of it.
 //!   `wait` is [`Effect::Does`]`(cmpd)`, starting a thread [`Effect::Does`]`(atomic)` together with an entry in [`Program::threads`].
 //!   An array element is an access to the array field if the array does not escape, else [`Effect::Does`]`(atomic)` (`cmpd` for 64-bit elements).
-//! - *Volatile fields* have no candidates and are never `wide`; final fields have the fixed guard [`Guard::Final`].
+//! - *Volatile fields* are never `wide`, and guarded like others: who writes under a lock that all writers hold may read there as a mover, whatever readers without it do.
+//!   Final fields have the fixed guard [`Guard::Final`].
 //! - *Confined accesses* are those to objects that no other thread can know yet (constructors before `this` escapes, local allocations).
 
 use crate::algebra::{Algebra, Atomicity};
@@ -76,7 +77,7 @@ pub struct Field {
     pub wide: bool,
     /// Known or declared protection; otherwise it is inferred.
     pub fixed: Option<Guard>,
-    /// Possible guards in terms of the owner, best first; none for a volatile field.
+    /// Possible guards in terms of the owner, best first.
     pub candidates: Vec<Lock>,
 }
 
@@ -159,6 +160,9 @@ pub struct Target {
     pub method: MethodId,
     /// Actuals for its receiver, parameters, and all ghosts in its scope.
     pub actuals: Actuals,
+    /// Section 7.4: the callee runs only for objects of internally synchronized classes, whose ghost is `always_held` or `none`; this is the ghost argument of the receiver.
+    /// Without it the callee may run for any receiver.
+    pub internal: Option<Arg>,
 }
 
 /// What a node of a graph does.
@@ -328,6 +332,8 @@ pub struct Program {
     pub flows: Vec<Flow>,
     /// The allocations of classes with ghosts.
     pub allocations: Vec<Allocation>,
+    /// Ghost arguments of objects of internally synchronized classes: they are `always_held` or `none`.
+    pub internal: Vec<SlotId>,
     /// The started threads.
     pub threads: Vec<ThreadStart>,
 }

@@ -1,9 +1,26 @@
 //! Types for atomicity: proves methods atomic by reduction, from locks that protect fields.
 //!
 //! After *Types for Atomicity: Static Checking and Inference for Java* (Flanagan, Freund, Lifshin, Qadeer).
-//! [`basic`] and [`algebra`] are its section 4, [`path`] its rules over control-flow graphs, [`infer`] its section 6, [`guards`] the part it calls Rcc/Sat, [`notation`] its way of writing types; [`analysis`] puts them together.
 //!
-//! [`front`] makes its input of the program model, [`annotations`] puts in what programmers declare, and [`report`] makes findings of its verdicts.
+//! ## What it says
+//! A region is *proved* if it is atomic in every context that keeps to the locks which guard the fields.
+//! For every other region, method or block, a finding shows the two parts that do not compose, the lock given back between them, the access that took a guard away, or the call whose code is neither analyzed nor modelled.
+//! `--explain Class.method` prints the inferred type, `untorn infer` writes guards and types into a copy of the sources.
+//!
+//! ## How it can be wrong
+//! Nothing that is proved can be torn, under sequential consistency and for clients that call exported methods and do not extend classes; proofs that rest on a race on plain fields are listed apart.
+//! It proves less than is true: order that comes from elsewhere than locks, harmless races, and what unknown objects do are not seen.
+//!
+//! ## Where it differs from the paper
+//! - Control-flow graphs of bytecode are typed instead of expressions, with left and right movers, so that explicit locks, `tryLock` and read-write locks fit in.
+//! - Objects that no other thread knows yet are found by an escape analysis, which replaces the constructor flag.
+//! - Ghosts are inferred: classes that are related by inheritance have one, the lock that owns their objects, protects their locks (7.3), or is `always_held` for classes that are synchronized internally (7.4).
+//! - Arrays and unsynchronized collections are content of the field that owns them.
+//! - Library code is known by models, or typed by its bytecode with `--analyze-jdk`.
+//!
+//! ## In the code
+//! [`basic`] and [`algebra`] are section 4, [`path`] its rules over control-flow graphs, [`infer`] section 6, [`guards`] the part called Rcc/Sat, [`notation`] the way of writing types; [`analysis`] puts them together.
+//! [`front`] makes the input of the program model, [`annotations`] puts in what programmers declare, and [`report`] makes findings of the verdicts.
 //!
 //! *Architecture invariant.* Everything but [`front`], [`annotations`] and [`report`] knows programs only as [`input::Program`]; nothing here reads files or prints.
 

@@ -138,6 +138,52 @@ fn a_class_of_the_jdk_needs_no_path() {
     assert!(said.contains("symbolic execution"), "{said}");
 }
 
+/// Constraints and clauses, time, annotations by kind for each thousand lines, and the shares that are proved.
+#[test]
+fn statistics_say_what_types_cost_and_prove() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("findings.json");
+    let source = folder.path().join("src");
+    fs::create_dir(&source).unwrap();
+    let annotated = ACCOUNT
+        .replace("int balance;", "int balance /*# guarded_by this */;")
+        .replace(
+            "public synchronized int",
+            "/*# atomic */ public synchronized int",
+        );
+    fs::write(source.join("Account.java"), annotated).unwrap();
+    let output = check(&[
+        text(classes()),
+        "--with",
+        "types",
+        "--source",
+        text(&source),
+        "--format",
+        "json",
+        "-o",
+        text(&file),
+        "--exit-zero",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let document: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let stats = &document["stats"]["types"];
+    for count in ["bodies", "constraints", "clauses", "components", "solved"] {
+        assert!(stats[count].as_u64().unwrap() > 0, "{count}: {stats}");
+    }
+    for time in ["typing", "solving guards"] {
+        assert!(!stats[time].is_null(), "{time}: {stats}");
+    }
+    // Thirteen lines of source; updateBad is not proved, but its block is.
+    assert_eq!(stats["annotations (guard)"], "1 (76.9 per 1000 lines)");
+    assert_eq!(stats["annotations (atomicity)"], "1 (76.9 per 1000 lines)");
+    assert_eq!(stats["annotations (ghost)"], "0 (0.0 per 1000 lines)");
+    assert_eq!(stats["annotations (escape)"], "0 (0.0 per 1000 lines)");
+    assert_eq!(stats["annotations"], "2 (153.8 per 1000 lines)");
+    assert_eq!(stats["methods proved"], "2 of 3");
+    assert_eq!(stats["blocks proved"], "1 of 1");
+}
+
 #[test]
 fn filters_can_be_switched() {
     let output = check(&[

@@ -14,6 +14,23 @@ use untorn_agent as _;
 
 const ROUNDS: u32 = 500;
 
+/// The subjects of `Rules.java`.
+const RULES: [&str; 13] = [
+    "Counted",
+    "Recounted",
+    "Filled",
+    "Lent",
+    "Either",
+    "Letters",
+    "Renewed",
+    "Picked",
+    "Measured",
+    "Kept",
+    "Summed",
+    "Loose",
+    "Nested",
+];
+
 /// A method as `Class.method(descriptor)`.
 type Method = String;
 
@@ -25,18 +42,16 @@ fn tool(name: &str) -> PathBuf {
     }
 }
 
-/// Compiles a source of `tests/soundness`, which may use classes that are compiled already.
-fn compile(source: &str, uses: Option<&Path>) -> tempfile::TempDir {
+/// Compiles sources of `tests/soundness`, which may use classes that are compiled already.
+fn compile(sources: &[&str], uses: Option<&Path>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/soundness")
-        .join(source);
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/soundness");
     let javac = Command::new(tool("javac"))
         .args(["-g", "-cp"])
         .arg(uses.unwrap_or(folder.path()))
         .arg("-d")
         .arg(folder.path())
-        .arg(source)
+        .args(sources.iter().map(|source| tests.join(source)))
         .output()
         .unwrap();
     assert!(javac.status.success(), "{javac:?}");
@@ -145,7 +160,7 @@ fn expect_untorn(
 
 #[test]
 fn what_is_proved_is_never_seen_torn() {
-    let folder = compile("Programs.java", None);
+    let folder = compile(&["Programs.java"], None);
     let classes = folder.path().to_str().unwrap();
     let library = proved(classes, &[]);
     let application = proved(classes, &["--main", "Programs"]);
@@ -154,10 +169,26 @@ fn what_is_proved_is_never_seen_torn() {
     expect_untorn(classes, "Programs", &[&library, &application], 14, 15);
 }
 
+/// Every rule that makes types more precise has a right and a wrong use of it here.
+#[test]
+fn rules_that_prove_more_prove_nothing_torn() {
+    let folder = compile(&["Programs.java", "Rules.java"], None);
+    let classes = folder.path().to_str().unwrap();
+    let only = |mut proved: BTreeSet<Method>| {
+        proved.retain(|method| RULES.contains(&method.split('.').next().unwrap()));
+        proved
+    };
+    let library = only(proved(classes, &[]));
+    let application = only(proved(classes, &["--main", "Rules"]));
+    expect_proved("library", &library, 12);
+    expect_proved("application", &application, 14);
+    expect_untorn(classes, "Rules", &[&library, &application], 8, 10);
+}
+
 #[test]
 fn what_is_proved_of_a_library_holds_for_its_clients() {
-    let library = compile("Library.java", None);
-    let client = compile("Client.java", Some(library.path()));
+    let library = compile(&["Library.java"], None);
+    let client = compile(&["Client.java"], Some(library.path()));
     let classes = library.path().to_str().unwrap();
     let proved = proved(classes, &[]);
     expect_proved("library", &proved, 4);

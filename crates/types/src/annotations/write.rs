@@ -69,8 +69,9 @@ impl Typed<'_> {
             let id = crate::input::FieldId(index as u32);
             let classes = self.program.classes();
             let info = classes.field(key.field);
+            let unguarded = self.analysis.discipline.guards.get(index) == Some(&Guard::NoGuard);
             let silent = key.content
-                || info.flags.is_volatile()
+                || info.flags.is_volatile() && unguarded
                 || info.flags.is_synthetic()
                 || !self.program.is_input(info.class)
                 || self.entered.guards.contains_key(&id);

@@ -160,8 +160,8 @@ impl Content {
                     found.insert(Source::Other);
                     return;
                 }
-                for callee in callees.translated {
-                    for given in self.given.get(&callee).into_iter().flatten() {
+                for callee in &callees.translated {
+                    for given in self.given.get(callee).into_iter().flatten() {
                         match *given {
                             Given::ThisField(field) => {
                                 found.insert(Source::Field(args.first().copied(), field));
@@ -515,7 +515,7 @@ fn is_made_by_exact_class(
     };
     let callee = class.and_then(|class| classes.select(class, *method));
     callee.is_some_and(|callee| {
-        let model = world.models.find(classes, callee);
+        let model = world.model(callee);
         model.is_some_and(|model| model.fresh)
     })
 }

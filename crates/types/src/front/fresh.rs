@@ -94,7 +94,7 @@ impl<'a> Shape<'a> {
                     let models: Vec<_> = callees
                         .library
                         .iter()
-                        .map(|&callee| world.models.find(world.table(), callee))
+                        .map(|&callee| world.model(callee))
                         .collect();
                     if models.iter().all(|model| model.is_some_and(|m| m.view)) && !args.is_empty()
                     {
@@ -209,15 +209,45 @@ impl<'a> Shape<'a> {
                 continue;
             };
             results += 1;
-            let only_returned = self
-                .leaking_uses(value)
-                .iter()
-                .all(|at| at.is_some_and(|at| matches!(self.body.instr(at).op, Op::Return { .. })));
-            if !self.is_made_here(value) || !only_returned {
+            if !self.is_only_returned(value) {
                 return false;
             }
         }
         results > 0
+    }
+
+    /// Whether the value, on whatever branch it comes from, is made here and goes nowhere but into branches that return it.
+    fn is_only_returned(&self, value: ValueId) -> bool {
+        let mut group = vec![self.canon(value)];
+        let mut at = 0;
+        while let Some(&value) = group.get(at) {
+            at += 1;
+            if let Def::Phi(block) = self.body.value(value).def {
+                let phis = self.body.block(block).phis.iter();
+                let own = phis.filter(|phi| phi.result == value);
+                for input in own.flat_map(|phi| &phi.inputs) {
+                    let input = self.canon(*input);
+                    if !group.contains(&input) {
+                        group.push(input);
+                    }
+                }
+            } else if !self.is_made_here(value) {
+                return false;
+            }
+        }
+        let returned = |at: InstrId| matches!(self.body.instr(at).op, Op::Return { .. });
+        let blocks = || self.body.blocks.iter();
+        let outside = || {
+            blocks()
+                .flat_map(|block| &block.phis)
+                .filter(|phi| !group.contains(&phi.result))
+        };
+        let mut strays = outside().flat_map(|phi| &phi.inputs);
+        let stays = group.iter().all(|&value| {
+            let mut leaking = self.leaking_uses(value).iter().flatten();
+            leaking.all(|&at| returned(at))
+        });
+        stays && !strays.any(|&input| self.and_owners(input).iter().any(|v| group.contains(v)))
     }
 
     /// Whether the value is made here, known to nobody else.
@@ -300,7 +330,7 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
         return false;
     }
     let classes = world.table();
-    let Some(model) = world.models.find(classes, callee) else {
+    let Some(model) = world.model(callee) else {
         return true;
     };
     let info = classes.method(callee);
@@ -308,6 +338,15 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
     let effect = world.program.library().effect(classes, callee);
     let receiver = !info.flags.is_static();
     let arg = Operand::Arg(position.wrapping_sub(usize::from(receiver)));
+    // Who is asked may tell others of itself.
+    let own = if receiver && position == 0 {
+        Operand::Receiver
+    } else {
+        arg
+    };
+    if model.asks.iter().any(|question| question.operand == own) {
+        return true;
+    }
     if effect.is_some_and(|effect| !effect.start.is_empty()) && !model.reads.contains(&arg) {
         return true;
     }

@@ -37,12 +37,12 @@ use content::Content;
 use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};
 use fresh::{Shape, summarize};
-use ghosts::{Families, Family, Ghosts, Origin};
+use ghosts::{Choice, Families, Family, Ghosts, Internal, Origin};
 use models::{BadModel, Models};
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
 pub use versions::Key;
-use versions::{Touched, find_touched, find_versions};
+use versions::{Touched, find_judged, find_touched, find_versions};
 use world::World;
 
 /// What a translation takes for granted besides.
@@ -152,10 +152,11 @@ impl<'a> Front<'a> {
             .iter()
             .filter_map(|&method| Some((method, Shape::of(&world, method, &summaries)?)))
             .collect();
-        let mut keys = find_versions(&world, &shapes);
-        let facts = FieldFacts::find(&world, &shapes, &keys);
         let content = Content::find(&world, &shapes);
         let touched = find_touched(&world, &shapes, &content);
+        let mut keys = find_versions(&world, &shapes, &touched);
+        let facts = FieldFacts::find(&world, &shapes, &keys);
+        keys.extend(find_judged(&world, &keys));
         keys.extend(
             bodiless(program, annotations)
                 .into_iter()
@@ -188,12 +189,19 @@ impl<'a> Front<'a> {
         &self,
         mut guards: impl FnMut(&mut Translation) -> Option<Discipline>,
     ) -> Translation {
-        let all: FxHashSet<Family> = (0..self.families.count).map(Family).collect();
+        let all = self.without_ghosts();
         let (plain, used) = self.write(&all, &UsedLocks::default());
-        let Some(off) = self.settled_families(FxHashSet::default(), &all, &used) else {
+        let Some(mut choice) = self.settled(Choice::default(), &all, &used) else {
             return plain;
         };
-        let (mut translation, _) = self.write(&off, &used);
+        let several = self.families.with_choice(&self.world, &choice.off);
+        if !several.is_empty() {
+            let (mut probe, _) = self.write(&all, &used);
+            if let Some(discipline) = guards(&mut probe) {
+                choice.internal = Internal::find(&self.world, &several, &probe.fields, &discipline);
+            }
+        }
+        let (mut translation, _) = self.write(&choice, &used);
         let Some(discipline) = guards(&mut translation) else {
             return plain;
         };
@@ -201,10 +209,17 @@ impl<'a> Front<'a> {
             .ghosts
             .unused(&translation.algebra.locks, &discipline);
         // Ghosts that nothing rests on would only make types harder to read; written anew in any case, since `guards` may have changed it.
-        let off: FxHashSet<Family> = off.union(&unused).copied().collect();
-        match self.settled_families(off, &all, &used) {
-            Some(off) => self.write(&off, &used).0,
+        choice.off.extend(unused);
+        match self.settled(choice, &all, &used) {
+            Some(choice) => self.write(&choice, &used).0,
             None => plain,
+        }
+    }
+
+    fn without_ghosts(&self) -> Choice {
+        Choice {
+            off: (0..self.families.count).map(Family).collect(),
+            internal: Internal::default(),
         }
     }
 
@@ -214,39 +229,40 @@ impl<'a> Front<'a> {
         declared: &DeclaredGhosts<'_>,
         annotations: &Annotations,
     ) -> Result<Translation, AnnotationError> {
-        let off = (0..self.families.count).map(Family).collect();
-        let mut translator = self.translator(&off, &UsedLocks::default());
+        let mut translator = self.translator(&self.without_ghosts(), &UsedLocks::default());
         let names = |method| annotations.parameter_names(method).to_vec();
         translator.declare_ghosts(declared, &names)?;
         translator.ghost_flows(&self.shapes)?;
         Ok(self.written(translator).0)
     }
 
-    /// The families to switch off so that the rest has ghosts that fit; nothing if no family is left.
-    fn settled_families(
-        &self,
-        mut off: FxHashSet<Family>,
-        all: &FxHashSet<Family>,
-        used: &UsedLocks,
-    ) -> Option<FxHashSet<Family>> {
-        while off.len() < all.len() {
-            let mut translator = self.translator(&off, used);
+    /// The choice with as many families switched off as it takes for the rest to have ghosts that fit; nothing if no family is left.
+    fn settled(&self, mut choice: Choice, all: &Choice, used: &UsedLocks) -> Option<Choice> {
+        while choice.off.len() < all.off.len() {
+            let mut translator = self.translator(&choice, used);
             let (slots, _) = translator.settle_ghosts();
             let ghosts = &translator.ghosts;
             let hopeless = ghosts.hopeless(&slots);
             let lost: FxHashSet<Family> = ghosts.lost.union(&hopeless).copied().collect();
             if lost.is_empty() {
-                return Some(off);
+                return Some(choice);
             }
-            off.extend(lost);
+            choice.off.extend(lost);
         }
         None
     }
 
-    fn translator(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> Translator<'_, 'a> {
+    fn translator(&self, choice: &Choice, used: &UsedLocks) -> Translator<'_, 'a> {
         let mut locks = Locks::default();
         let (world, facts) = (&self.world, &self.facts);
-        let ghosts = Ghosts::find(world, facts, &self.shapes, &mut locks, &self.families, off);
+        let ghosts = Ghosts::find(
+            world,
+            facts,
+            &self.shapes,
+            &mut locks,
+            &self.families,
+            choice,
+        );
         let ids = self.keys.iter().enumerate();
         Translator {
             world,
@@ -269,8 +285,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    fn write(&self, off: &FxHashSet<Family>, used: &UsedLocks) -> (Translation, UsedLocks) {
-        self.written(self.translator(off, used))
+    fn write(&self, choice: &Choice, used: &UsedLocks) -> (Translation, UsedLocks) {
+        self.written(self.translator(choice, used))
     }
 
     fn written(&self, mut translator: Translator<'_, 'a>) -> (Translation, UsedLocks) {
@@ -348,7 +364,7 @@ impl Translator<'_, '_> {
         let heap = self.world.program.heap();
         for spawn in heap.spawns() {
             let method = heap.node(spawn.root).method;
-            let key = Key::general(self.world, method);
+            let key = Key::general(self.world.table(), method);
             if let Some(run) = self.method(key) {
                 let site = self.sites.add(method, 0, What::Entry);
                 program.threads.push(ThreadStart { run, site });
@@ -358,6 +374,7 @@ impl Translator<'_, '_> {
             program.classes = self.ghosts.input_classes(&front.families);
             (program.slots, program.flows) = self.settle_ghosts();
             program.allocations = self.ghosts.allocations();
+            program.internal = self.ghosts.internal_slots();
         } else {
             program.classes = self.declared.classes();
             program.slots = std::mem::take(&mut self.declared.slots);
@@ -406,7 +423,12 @@ impl Translator<'_, '_> {
     }
 
     /// The ghost of an object's class, as its own code names it.
+    ///
+    /// Code that internally synchronized objects run makes no use of theirs: it may be `always_held`, and then what rested on it would rest on nothing.
     fn own_ghost(&mut self, class: ClassId, is_static: bool) -> Option<Lock> {
+        if self.ghosts.internal().is_above(class) {
+            return None;
+        }
         let ghost = self.ghosts.ghost_of(class).filter(|_| !is_static)?;
         Some(self.locks.root(Root::Ghost(ghost)))
     }
@@ -443,7 +465,7 @@ impl Translator<'_, '_> {
     /// Methods without a body that the method implements, if they are in the input.
     fn overridden(&mut self, key: Key, has_body: bool) -> Vec<Overrides> {
         let classes = self.world.table();
-        if !has_body || key != Key::general(self.world, key.method) {
+        if !has_body || key != Key::general(self.world.table(), key.method) {
             return Vec::new();
         }
         let (name, descriptor) = (
@@ -484,7 +506,7 @@ impl Translator<'_, '_> {
             let wide = matches!(info.ty, Type::Long | Type::Double) && !volatile;
             let fixed = if self.facts.is_final(self.world, key.field) {
                 Some(Guard::Final)
-            } else if open || volatile {
+            } else if open {
                 Some(Guard::NoGuard)
             } else {
                 None
@@ -559,7 +581,8 @@ impl Translator<'_, '_> {
         let classes = self.world.table();
         let info = classes.method(key.method);
         let has_this = !info.flags.is_static();
-        let open = self.world.is_open(key.method) && key == Key::general(self.world, key.method);
+        let open =
+            self.world.is_open(key.method) && key == Key::general(self.world.table(), key.method);
         let mut may_hold = Vec::new();
         if !open {
             may_hold = self.may_hold(key.method);

@@ -11,7 +11,7 @@ use untorn_program::classes::Classes;
 
 use crate::basic::Basic;
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("values.toml", include_str!("../../models/values.toml")),
     ("arrays.toml", include_str!("../../models/arrays.toml")),
     (
@@ -21,6 +21,10 @@ const FILES: [(&str, &str); 5] = [
     (
         "concurrent.toml",
         include_str!("../../models/concurrent.toml"),
+    ),
+    (
+        "synchronized.toml",
+        include_str!("../../models/synchronized.toml"),
     ),
     ("text.toml", include_str!("../../models/text.toml")),
 ];
@@ -64,6 +68,21 @@ pub struct Model {
     pub calls: Vec<Operand>,
     /// It may keep its arguments.
     pub keeps: bool,
+    /// Methods without references in their signature that it calls on its operands, any number of times.
+    pub asks: Vec<Question>,
+}
+
+/// A method that a library method calls on one of its operands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// On which one.
+    pub operand: Operand,
+    /// The class that declares the method.
+    pub class: String,
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
 }
 
 #[derive(Deserialize)]
@@ -102,6 +121,8 @@ struct Entry {
     calls: Vec<String>,
     #[serde(default)]
     keeps: bool,
+    #[serde(default)]
+    asks: Vec<String>,
 }
 
 /// All models, by class and name.
@@ -140,7 +161,11 @@ impl Models {
                         })
                         .collect::<Result<Vec<_>, _>>()
                 };
+                let asks = entry.asks.iter().map(|text| {
+                    question(text).ok_or_else(|| bad(format!("{text} is no question")))
+                });
                 let model = Model {
+                    asks: asks.collect::<Result<Vec<_>, _>>()?,
                     descriptor: entry.descriptor.clone(),
                     is,
                     reads: operands(&entry.reads)?,
@@ -201,6 +226,21 @@ fn operand(text: &str) -> Option<Operand> {
     })
 }
 
+/// `arg0.java/lang/CharSequence.length()I`
+fn question(text: &str) -> Option<Question> {
+    let (on, method) = text.split_once('.')?;
+    let (class, method) = method.split_once('.')?;
+    let at = method.find('(')?;
+    let (name, descriptor) = method.split_at(at);
+    let plain = !descriptor.contains(['L', '[']);
+    plain.then_some(Question {
+        operand: operand(on)?,
+        class: class.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+    })
+}
+
 /// Classes whose `equals`, `hashCode`, `compareTo` and `toString` touch nothing that changes.
 pub fn is_value_class(class: &str) -> bool {
     matches!(
@@ -221,7 +261,20 @@ pub fn is_value_class(class: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Models;
+    use super::{Models, Operand, question};
+
+    #[test]
+    fn a_question_names_whom_and_what_and_passes_no_reference() {
+        let asked = question("arg0.java/lang/CharSequence.charAt(I)C").unwrap();
+        assert_eq!(asked.operand, Operand::Arg(0));
+        assert_eq!(asked.class, "java/lang/CharSequence");
+        assert_eq!((&*asked.name, &*asked.descriptor), ("charAt", "(I)C"));
+        assert_eq!(
+            question("arg0.java/util/Comparator.compare(Ljava/lang/Object;)I"),
+            None
+        );
+        assert_eq!(question("arg0.length"), None);
+    }
 
     #[test]
     fn the_embedded_models_parse() {

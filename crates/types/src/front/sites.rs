@@ -16,6 +16,8 @@ pub enum What {
     Elements { field: FieldId, write: bool },
     /// Elements or content that others may know too are accessed, reached through the field if it is known.
     Unowned { field: Option<FieldId>, write: bool },
+    /// Elements or content that a stranger passed are accessed.
+    Passed { write: bool },
     /// A lock is taken.
     Acquire(Lock),
     /// A lock is given back.

@@ -1,8 +1,12 @@
-//! Versions of methods: one for any receiver, one for a receiver that no other thread knows.
+//! Versions of methods: one for any receiver, one for a receiver that no other thread knows, one for calls from within.
 //!
 //! What a constructor calls on its own object is typed apart, so that it need not hold the object's locks.
+//! A method that accesses the elements of an array or the content of a collection that it is given is typed apart for calls from translated code.
+//! Such a call accounts for these accesses itself ([`find_touched`]), so that this version leaves them out.
+//! Strangers run the general version, which counts them as accesses to what anybody may hold, and the verdict on the method is that of the general version too: a method is a region of its own, whoever calls it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use untorn_program::classes::Classes;
 use untorn_program::ir::Op;
 use untorn_program::{InstrId, MethodId, ValueId};
 
@@ -12,19 +16,23 @@ use super::fresh::{Leaked, Shape};
 use super::models::Operand;
 use super::world::World;
 
-/// A method, and whether its receiver is unknown to other threads when it begins.
+/// A version of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     pub method: MethodId,
+    /// Its receiver is unknown to other threads when it begins.
     pub fresh: bool,
+    /// Its callers account for the content of what they pass.
+    pub within: bool,
 }
 
 impl Key {
     /// The version that any caller may call.
-    pub fn general(world: &World<'_>, method: MethodId) -> Key {
+    pub fn general(classes: &Classes, method: MethodId) -> Key {
         Key {
             method,
-            fresh: world.table().is_constructor(method),
+            fresh: classes.is_constructor(method),
+            within: false,
         }
     }
 
@@ -33,12 +41,14 @@ impl Key {
         Key {
             method,
             fresh: false,
+            within: false,
         }
     }
 
     /// The version of a callee that a call runs.
     pub fn called(
         world: &World<'_>,
+        touched: &Touched,
         caller: Key,
         shape: &Shape<'_>,
         leaked: &Leaked,
@@ -52,19 +62,25 @@ impl Key {
                 || is_unknown(shape, receiver, caller.fresh, leaked)
                 || world.never_escapes(caller.method, receiver)
         });
+        let touches = (0..args.len()).any(|position| touched.contains_key(&(callee, position)));
         Key {
             method: callee,
             fresh,
+            within: touches,
         }
     }
 }
 
 /// All versions that can run, those of open methods first.
-pub fn find_versions(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>) -> Vec<Key> {
+pub fn find_versions(
+    world: &World<'_>,
+    shapes: &FxHashMap<MethodId, Shape<'_>>,
+    touched: &Touched,
+) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     let mut known: FxHashSet<Key> = FxHashSet::default();
     for &method in &world.methods {
-        let key = Key::general(world, method);
+        let key = Key::general(world.table(), method);
         if world.is_open(method) && known.insert(key) {
             keys.push(key);
         }
@@ -82,10 +98,21 @@ pub fn find_versions(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>)
             };
             for (id, instr) in shape.body.block_instrs(block) {
                 if let Op::Invoke { args, .. } = &instr.op {
-                    for callee in world.callees(key.method, id).translated {
-                        let called = Key::called(world, key, shape, &leaked, callee, args);
-                        if known.insert(called) {
-                            keys.push(called);
+                    let callees = world.callees(key.method, id);
+                    let mut called: Vec<Key> = (callees.translated.iter())
+                        .map(|&c| Key::called(world, touched, key, shape, &leaked, c, args))
+                        .collect();
+                    for &library in &callees.library {
+                        for asked in world.asked(key.method, library, args) {
+                            let args = [asked.whom];
+                            called.extend(asked.callees.translated.iter().map(|&c| {
+                                Key::called(world, touched, key, shape, &leaked, c, &args)
+                            }));
+                        }
+                    }
+                    for key in called {
+                        if known.insert(key) {
+                            keys.push(key);
                         }
                     }
                 }
@@ -94,6 +121,19 @@ pub fn find_versions(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>)
         }
     }
     keys
+}
+
+/// General versions that nothing runs, of methods that are run within: their verdicts are wanted.
+pub fn find_judged(world: &World<'_>, keys: &[Key]) -> Vec<Key> {
+    let known: FxHashSet<Key> = keys.iter().copied().collect();
+    let within = keys.iter().filter(|key| key.within);
+    let mut judged: Vec<Key> = within
+        .map(|key| Key::general(world.table(), key.method))
+        .filter(|key| !known.contains(key))
+        .collect();
+    judged.sort_unstable();
+    judged.dedup();
+    judged
 }
 
 /// Which parameters a method accesses the elements or content of, and whether it writes.
@@ -156,6 +196,11 @@ pub fn touches(
             }
             for &callee in &callees.library {
                 all.extend(library_touches(world, shape, callee, args));
+                for asked in world.asked(shape.method, callee, args) {
+                    let targets = asked.callees.translated.iter();
+                    let found = targets.filter_map(|&target| touched.get(&(target, 0)));
+                    all.extend(found.map(|&write| (asked.whom, write)));
+                }
             }
             all
         }
@@ -171,7 +216,7 @@ pub fn library_touches(
     args: &[ValueId],
 ) -> Vec<(ValueId, bool)> {
     let classes = world.table();
-    let Some(model) = world.models.find(classes, callee) else {
+    let Some(model) = world.model(callee) else {
         if super::fresh::is_clone(world, callee) {
             return args
                 .first()

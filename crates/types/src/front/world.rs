@@ -1,16 +1,18 @@
 //! Which methods are translated, who may call them, and what a call may run.
 //!
-//! *Translated* are the reachable methods with code of the inputs, of their supertypes and of their nest mates: everything that can touch the fields of an input's object, as far as the program model enters it.
+//! *Translated* are the reachable methods with code of the inputs, of their supertypes and of the nest mates of both: everything that can touch the fields of an input's object, as far as the program model enters it.
 //! Everything else is known by its model only.
 
+use std::cell::RefCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
-use untorn_program::classes::Classes;
+use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::heap::{Object, ObjectKind, ObjectSet};
 use untorn_program::ir::{Body, Const, InvokeKind, Op};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
 use super::Options;
-use super::models::{Models, is_value_class};
+use super::models::{Model, Models, Operand, is_value_class};
 
 /// What a call may run.
 #[derive(Debug, Clone, Default)]
@@ -23,11 +25,23 @@ pub struct Callees {
     pub unknown: bool,
 }
 
+/// A call that a library method makes.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// On whom.
+    pub whom: ValueId,
+    /// The method as the library names it.
+    pub method: MethodId,
+    /// What it may run.
+    pub callees: Callees,
+}
+
 /// The program as the translator looks at it.
 #[derive(Debug)]
 pub struct World<'a> {
     pub program: &'a Program,
-    pub models: &'a Models,
+    models: &'static Models,
+    found: RefCell<FxHashMap<MethodId, Option<&'static Model>>>,
     /// Translated methods, in a fixed order.
     pub methods: Vec<MethodId>,
     translated: FxHashSet<MethodId>,
@@ -77,7 +91,7 @@ pub fn nest(name: &str) -> &str {
 }
 
 impl<'a> World<'a> {
-    pub fn new(program: &'a Program, models: &'a Models, options: Options) -> World<'a> {
+    pub fn new(program: &'a Program, models: &'static Models, options: Options) -> World<'a> {
         let classes = program.classes();
         let heap = program.heap();
         let mut near: FxHashSet<ClassId> = FxHashSet::default();
@@ -87,6 +101,8 @@ impl<'a> World<'a> {
             nests.insert(nest(classes.class_name(input)));
         }
         near.remove(&classes.well_known.object);
+        // Nest mates reach the fields of each other, those of a supertype too.
+        nests.extend(near.iter().map(|&above| nest(classes.class_name(above))));
         let in_scope = |class: ClassId| {
             options.analyze_jdk
                 || program.is_input(class)
@@ -106,6 +122,7 @@ impl<'a> World<'a> {
         let mut world = World {
             program,
             models,
+            found: RefCell::default(),
             classes: methods.iter().map(|&m| classes.method(m).class).collect(),
             methods,
             translated,
@@ -163,14 +180,24 @@ impl<'a> World<'a> {
         self.classes.contains(&class)
     }
 
-    pub fn callees(&self, method: MethodId, instr: InstrId) -> Callees {
-        self.callees
-            .get(&(method, instr))
-            .cloned()
-            .unwrap_or_else(|| Callees {
-                unknown: true,
-                ..Callees::default()
-            })
+    /// What the call at an instruction may run.
+    pub fn callees(&self, method: MethodId, instr: InstrId) -> &Callees {
+        static UNKNOWN: Callees = Callees {
+            translated: Vec::new(),
+            library: Vec::new(),
+            unknown: true,
+        };
+        self.callees.get(&(method, instr)).unwrap_or(&UNKNOWN)
+    }
+
+    /// The model of a library method, looked up once.
+    pub fn model(&self, method: MethodId) -> Option<&'static Model> {
+        let known = self.found.borrow().get(&method).copied();
+        known.unwrap_or_else(|| {
+            let found = self.models.find(self.table(), method);
+            self.found.borrow_mut().insert(method, found);
+            found
+        })
     }
 
     /// Whether code outside the translated one may call the method, holding nothing.
@@ -214,60 +241,88 @@ impl<'a> World<'a> {
         named: MethodId,
         args: &[ValueId],
     ) -> Callees {
-        let (classes, heap) = (self.table(), self.program.heap());
-        let mut found = Callees::default();
-        let exact = matches!(kind, InvokeKind::Static | InvokeKind::Special);
+        let heap = self.program.heap();
         let mut targets: Vec<MethodId> = Vec::new();
-        if exact {
+        if matches!(kind, InvokeKind::Static | InvokeKind::Special) {
             targets.push(named);
-        } else {
-            let info = classes.method(named);
-            let declared_here = self.classes.contains(&info.class);
-            for &node in heap.nodes_of(caller) {
-                targets.extend(
-                    heap.callees(node, at)
-                        .map(|callee| heap.node(callee).method),
-                );
+            return self.callees_among(named, targets, Callees::default(), true);
+        }
+        // Arrays have no methods but those of their superclass.
+        let receiver = args.first().zip(self.body(caller));
+        let class = receiver.and_then(|(&receiver, body)| body.ty(receiver).class());
+        if let Some(class) = class.filter(|&class| self.is_array(class)) {
+            targets.extend(self.table().select(class, named));
+            return self.callees_among(named, targets, Callees::default(), true);
+        }
+        for &node in heap.nodes_of(caller) {
+            let callees = heap.callees(node, at);
+            targets.extend(callees.map(|callee| heap.node(callee).method));
+        }
+        self.dispatched(caller, named, args, targets)
+    }
+
+    /// What a call that looks at its receiver may run, besides the targets that are known.
+    fn dispatched(
+        &self,
+        caller: MethodId,
+        named: MethodId,
+        args: &[ValueId],
+        mut targets: Vec<MethodId>,
+    ) -> Callees {
+        let classes = self.table();
+        let mut found = Callees::default();
+        let info = classes.method(named);
+        let declared_here = self.classes.contains(&info.class);
+        if let Some(strangers) = self.strangers(caller, named, args) {
+            // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
+            targets.retain(|target| !strangers.contains(target));
+            if self.model(named).is_some() {
+                found.library.push(named);
+            } else {
+                found.unknown = true;
             }
-            if let Some(strangers) = self.strangers(caller, named, args) {
-                // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
-                targets.retain(|target| !strangers.contains(target));
-                if self.models.find(classes, named).is_some() {
-                    found.library.push(named);
+        }
+        if declared_here && !self.program.is_application() {
+            // The heap of a library knows one instance per class; any other may be behind the reference.
+            for &class in &self.input_classes {
+                let flags = classes.class(class).flags;
+                if classes.is_subtype(class, info.class)
+                    && !flags.is_interface()
+                    && !flags.is_abstract()
+                {
+                    targets.extend(classes.select(class, named));
+                }
+            }
+        }
+        let closed = info.flags.is_final()
+            || info.flags.is_private()
+            || classes.class(info.class).flags.is_final();
+        if closed {
+            targets.push(named);
+        } else if !declared_here {
+            let receiver = args.first().copied();
+            if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
+                let known = self.model(named).is_some()
+                    || self.program.library().effect(classes, named).is_some();
+                if known {
+                    targets.push(named);
                 } else {
                     found.unknown = true;
                 }
             }
-            if declared_here && !self.program.is_application() {
-                // The heap of a library knows one instance per class; any other may be behind the reference.
-                for &class in &self.input_classes {
-                    let flags = classes.class(class).flags;
-                    if classes.is_subtype(class, info.class)
-                        && !flags.is_interface()
-                        && !flags.is_abstract()
-                    {
-                        targets.extend(classes.select(class, named));
-                    }
-                }
-            }
-            let closed = info.flags.is_final()
-                || info.flags.is_private()
-                || classes.class(info.class).flags.is_final();
-            if closed {
-                targets.push(named);
-            } else if !declared_here {
-                let receiver = args.first().copied();
-                if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
-                    let known = self.models.find(classes, named).is_some()
-                        || self.program.library().effect(classes, named).is_some();
-                    if known {
-                        targets.push(named);
-                    } else {
-                        found.unknown = true;
-                    }
-                }
-            }
         }
+        self.callees_among(named, targets, found, false)
+    }
+
+    /// The targets sorted into what is translated and what is known by its model.
+    fn callees_among(
+        &self,
+        named: MethodId,
+        mut targets: Vec<MethodId>,
+        mut found: Callees,
+        exact: bool,
+    ) -> Callees {
+        let classes = self.table();
         targets.sort_unstable();
         targets.dedup();
         for target in targets {
@@ -285,6 +340,71 @@ impl<'a> World<'a> {
             found.unknown = false;
         }
         found
+    }
+
+    fn is_array(&self, class: ClassId) -> bool {
+        matches!(self.table().class(class).kind, ClassKind::Array(_))
+    }
+
+    /// What a library method calls on its operands, by its model.
+    ///
+    /// The program model does not know these calls, so they count as unknown unless it knows the operand as a receiver of what they run: what is found out of a method's `this` would not hold otherwise.
+    pub fn asked(&self, caller: MethodId, callee: MethodId, args: &[ValueId]) -> Vec<Asked> {
+        let classes = self.table();
+        let Some(model) = self.model(callee) else {
+            return Vec::new();
+        };
+        let receiver = usize::from(!classes.method(callee).flags.is_static());
+        let mut all = Vec::new();
+        for question in &model.asks {
+            let position = match question.operand {
+                Operand::Receiver => 0,
+                Operand::Arg(index) => index + receiver,
+            };
+            let class = classes.find(&question.class);
+            let method = class.and_then(|class| {
+                classes.declared_method(class, &question.name, &question.descriptor)
+            });
+            let (Some(&whom), Some(method)) = (args.get(position), method) else {
+                continue;
+            };
+            let callees = self.asked_callees(caller, method, whom);
+            all.push(Asked {
+                whom,
+                method,
+                callees,
+            });
+        }
+        all
+    }
+
+    fn asked_callees(&self, caller: MethodId, method: MethodId, whom: ValueId) -> Callees {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let mut targets = Vec::new();
+        let mut known = true;
+        for &node in heap.nodes_of(caller) {
+            for id in heap.points_to(node, whom).iter() {
+                let target = classes.select(heap.object(id).class, method);
+                known &= target.is_some_and(|target| self.is_receiver(target, id));
+                targets.extend(target);
+            }
+        }
+        let mut callees = self.dispatched(caller, method, &[whom], targets);
+        callees.unknown |= !known;
+        callees
+    }
+
+    /// Whether the program model knows the object as a receiver of the method, or nothing of the method at all.
+    fn is_receiver(&self, method: MethodId, object: ObjectId) -> bool {
+        let heap = self.program.heap();
+        let receiver = self.body(method).and_then(Body::receiver);
+        let nodes = heap.nodes_of(method);
+        !self.translated.contains(&method)
+            || receiver.is_some_and(|receiver| {
+                nodes
+                    .iter()
+                    .any(|&node| heap.points_to(node, receiver).iter().any(|o| o == object))
+            })
     }
 
     /// If the receiver may be of a class nobody has seen: the methods that would run only for such objects.
@@ -502,9 +622,8 @@ impl<'a> World<'a> {
                         let callees = self.callees(method, id);
                         let harmless = !callees.unknown
                             && callees.library.iter().all(|&callee| {
-                                self.models
-                                    .find(self.table(), callee)
-                                    .is_some_and(|m| !m.keeps)
+                                self.model(callee)
+                                    .is_some_and(|m| !m.keeps && m.asks.is_empty())
                             });
                         if harmless { Vec::new() } else { args.to_vec() }
                     }

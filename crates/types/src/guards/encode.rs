@@ -4,13 +4,13 @@
 //! Locks that a method is declared to require are asked of all known callers; strangers are trusted to hold them.
 //! A lock expression reaches another scope through the actuals; where a ghost's actual is an open slot, the clause carries the slot's choice as a condition.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use rustsat::types::Lit;
 
 use super::maxsat::Wishes;
 use super::problem::{Point, Problem};
 use crate::input::{Actuals, Arg, FieldId, Guard, MethodId, SlotId};
-use crate::locks::{Lock, Locks, Root};
+use crate::locks::{Ghost, Lock, Locks, Root};
 use crate::substitution::Substitution;
 
 /// What a guard must be held for.
@@ -83,6 +83,8 @@ impl<'a> Encoder<'a> {
         self.syncs();
         self.flows();
         self.allocations();
+        self.nested_ghosts();
+        self.internal();
         self.preferences();
     }
 
@@ -393,6 +395,70 @@ impl<'a> Encoder<'a> {
                             self.require(&[from_choice, image.choice, to_choice], met);
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// What is allocated with a ghost as its own argument has that ghost's lock: where the inner ghost guards something, the outer one does.
+    ///
+    /// So an object may not have `always_held` either if a guard of what is inside of it would come to rest on nothing.
+    fn nested_ghosts(&mut self) {
+        let mut rests: FxHashMap<Ghost, Lit> = FxHashMap::default();
+        for guards in self.vars.guards.clone() {
+            for (_, guard, lit) in guards {
+                if let Root::Ghost(ghost) = self.locks.root_of(guard) {
+                    let rests = self.rests(&mut rests, ghost);
+                    self.wishes.clause([!lit, rests]);
+                }
+            }
+        }
+        let classes: FxHashSet<Ghost> = (self.problem.classes.iter())
+            .flat_map(|class| class.ghosts.iter().copied())
+            .collect();
+        let allocations = self.problem.allocations.iter();
+        let allocated = allocations.flat_map(|a| a.classes.iter().map(|(_, actuals)| actuals));
+        // Ghosts of a method get their locks at its calls.
+        let called = self.problem.calls.iter().map(|call| &call.actuals);
+        let all = allocated
+            .map(|a| (a, true))
+            .chain(called.map(|a| (a, false)));
+        for (actuals, of_class) in all.collect::<Vec<_>>() {
+            for &(root, arg) in &actuals.0 {
+                let Root::Ghost(inner) = root else { continue };
+                if classes.contains(&inner) != of_class || arg == Arg::Unknown {
+                    continue;
+                }
+                for (choice, lock) in self.choices(arg) {
+                    let condition: Vec<Lit> = choice.into_iter().map(|lit| !lit).collect();
+                    let inner = self.rests(&mut rests, inner);
+                    let mut clause = condition;
+                    clause.push(!inner);
+                    match self.locks.root_of(lock) {
+                        Root::AlwaysHeld => self.wishes.clause(clause),
+                        Root::Ghost(outer) => {
+                            clause.push(self.rests(&mut rests, outer));
+                            self.wishes.clause(clause);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// True if something rests on the ghost.
+    fn rests(&mut self, known: &mut FxHashMap<Ghost, Lit>, ghost: Ghost) -> Lit {
+        *known.entry(ghost).or_insert_with(|| self.wishes.var())
+    }
+
+    /// The ghost of an internally synchronized object is no lock that could exclude anybody.
+    fn internal(&mut self) {
+        for slot in &self.problem.internal {
+            let choices = self.vars.slots.get(slot.index()).cloned();
+            for (lock, lit) in choices.unwrap_or_default() {
+                if !self.locks.is_special(lock) {
+                    self.wishes.clause([!lit]);
                 }
             }
         }

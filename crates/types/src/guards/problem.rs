@@ -3,7 +3,7 @@
 use crate::holding::{self, Holding};
 use crate::input::{
     Actuals, Allocation, Arg, Class, ClassId, Effect, FieldId, Flow, Guard, MethodId, NodeId,
-    Program, Slot,
+    Program, Slot, SlotId,
 };
 use crate::locks::{Lock, Locks};
 
@@ -94,6 +94,8 @@ pub struct Problem {
     pub flows: Vec<Flow>,
     /// The allocations.
     pub allocations: Vec<Allocation>,
+    /// Ghost arguments of internally synchronized objects.
+    pub internal: Vec<SlotId>,
     /// The accesses.
     pub accesses: Vec<AccessUse>,
     /// The calls.
@@ -115,6 +117,7 @@ impl Problem {
             slots: program.slots.clone(),
             flows: program.flows.clone(),
             allocations: program.allocations.clone(),
+            internal: program.internal.clone(),
             ..Problem::default()
         };
         for field in &program.fields {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::Paths;
 use crate::algebra::{Algebra, Atomicity, Valuation};
 use crate::basic::Basic;
-use crate::input::{Effect, Graph, NodeId};
+use crate::input::{Effect, Graph, NodeId, RegionId};
 use crate::locks::Lock;
 
 /// One node on the offending path.
@@ -66,14 +66,39 @@ pub fn explain(
     bound: Atomicity,
 ) -> Option<Fault> {
     let situation = algebra.counterexample(paths.whole, bound)?;
+    let found = explain_in(algebra, graph, paths, None, &situation);
+    Some(found.unwrap_or(Fault::Above(situation)))
+}
+
+/// Why a region is compound in some situation that keeps the discipline; nothing if it never is.
+pub fn explain_region(
+    algebra: &mut Algebra,
+    graph: &Graph,
+    paths: &Paths,
+    region: RegionId,
+) -> Option<Fault> {
+    let inside = *paths.regions.get(&region)?;
+    let bound = algebra.excused(Atomicity::ATOMIC, inside);
+    let situation = algebra.counterexample(inside, bound)?;
+    let found = explain_in(algebra, graph, paths, Some(region), &situation);
+    Some(found.unwrap_or(Fault::Above(situation)))
+}
+
+/// What is compound or undisciplined in one situation, in the whole graph or in one of its regions; nothing if nothing is.
+pub fn explain_in(
+    algebra: &Algebra,
+    graph: &Graph,
+    paths: &Paths,
+    region: Option<RegionId>,
+    situation: &Valuation,
+) -> Option<Fault> {
+    let situation = situation.clone();
     let effects: Vec<Basic> = paths
         .effects
         .iter()
         .map(|&a| algebra.eval(a, &situation))
         .collect();
-    let Some(trail) = search(graph, paths, &effects) else {
-        return Some(Fault::Above(situation));
-    };
+    let trail = search(graph, paths, region, &effects)?;
     let last = *trail.last()?;
     let atomicity = effects[last.index()];
     if atomicity == Basic::Error {
@@ -127,16 +152,30 @@ fn commit_point(trail: &[NodeId], effects: &[Basic]) -> usize {
         .unwrap_or(trail.len() - 1)
 }
 
-/// The shortest path whose atomicity is compound or an error.
-fn search(graph: &Graph, paths: &Paths, effects: &[Basic]) -> Option<Vec<NodeId>> {
-    type State = (NodeId, Basic);
-    let start: State = (NodeId(0), Basic::Const);
-    paths.before.first()?.as_ref()?;
+/// The shortest path whose atomicity is compound or an error, from the entry or from where the region begins to where it ends.
+fn search(
+    graph: &Graph,
+    paths: &Paths,
+    region: Option<RegionId>,
+    effects: &[Basic],
+) -> Option<Vec<NodeId>> {
+    /// A node, the path before it, and how many regions have begun since the start.
+    type State = (NodeId, Basic, u32);
+    let begins = |at: &NodeId| match (region, &graph.nodes[at.index()].effect) {
+        (None, _) => at.0 == 0,
+        (Some(region), Effect::Begin { region: own, .. }) => *own == region,
+        _ => false,
+    };
+    let reached = |at: &NodeId| paths.before.get(at.index()).is_some_and(Option::is_some);
     let mut parent: FxHashMap<State, Option<State>> = FxHashMap::default();
-    parent.insert(start, None);
-    let mut queue = VecDeque::from([start]);
+    let mut queue = VecDeque::new();
+    let nodes = (0..graph.nodes.len() as u32).map(NodeId);
+    for at in nodes.filter(|at| begins(at) && reached(at)) {
+        parent.insert((at, Basic::Const, 0), None);
+        queue.push_back((at, Basic::Const, 0));
+    }
     while let Some(state) = queue.pop_front() {
-        let (at, before) = state;
+        let (at, before, depth) = state;
         let after = before.then(effects[at.index()]);
         if matches!(after, Basic::Cmpd | Basic::Error) {
             let mut trail = vec![at];
@@ -148,8 +187,14 @@ fn search(graph: &Graph, paths: &Paths, effects: &[Basic]) -> Option<Vec<NodeId>
             trail.reverse();
             return Some(trail);
         }
+        let depth = match (region, &graph.nodes[at.index()].effect) {
+            (Some(_), Effect::Begin { .. }) => depth + 1,
+            (Some(_), Effect::End) if depth <= 1 => continue,
+            (Some(_), Effect::End) => depth - 1,
+            _ => depth,
+        };
         for &next in &graph.nodes[at.index()].next {
-            let next = (next, after);
+            let next = (next, after, depth);
             if next.0.index() < graph.nodes.len() && !parent.contains_key(&next) {
                 parent.insert(next, Some(state));
                 queue.push_back(next);

@@ -20,7 +20,7 @@ use crate::holding::{self, Holding, Holdings, NetLocks};
 use crate::input::{Discipline, Effect, Field, Graph, NodeId, RegionId, Target};
 use crate::locks::{Lock, Locks, Root};
 
-pub use explain::{Fault, Part, Tear, explain};
+pub use explain::{Fault, Part, Tear, explain, explain_in, explain_region};
 
 /// What the nodes of a graph mean, besides the graph itself.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,24 @@ impl Meaning<'_> {
     fn callee(&self, algebra: &mut Algebra, target: &Target) -> Atomicity {
         let known = self.methods.get(target.method.index()).copied();
         let callee = known.unwrap_or(Atomicity::CMPD);
-        algebra.substitute(callee, &target.actuals.substitution(&self.discipline.slots))
+        let slots = &self.discipline.slots;
+        let here = algebra.substitute(callee, &target.actuals.substitution(slots));
+        self.internally(algebra, target, here)
+    }
+
+    /// Section 7.4: what an internally synchronized class implements runs only where the receiver's ghost is `always_held`, or `none` as that of strangers.
+    fn internally(&self, algebra: &mut Algebra, target: &Target, here: Atomicity) -> Atomicity {
+        let Some(ghost) = target.internal.and_then(|arg| self.discipline.lock(arg)) else {
+            return here;
+        };
+        if algebra.locks.is_special(ghost) {
+            here
+        } else if algebra.locks.as_ghost(ghost).is_some() {
+            let strange = algebra.is_none(ghost, here, Atomicity::CONST);
+            algebra.is_always_held(ghost, here, strange)
+        } else {
+            Atomicity::CONST
+        }
     }
 
     fn protector(&self, arg: Option<crate::input::Arg>) -> Result<Option<Lock>, Atomicity> {

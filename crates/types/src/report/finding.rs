@@ -1,12 +1,12 @@
 //! Findings in words: the parts that do not compose, the lock given back between them, and the guards that were lost.
 
 use untorn_findings::{
-    Evidence, Finding, GuardLoss, Kind, Place, Typing, TypingPart, Verdict as Claim,
+    Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, TypingPart, Verdict as Claim,
 };
 use untorn_program::MethodId;
 
 use super::Typed;
-use crate::algebra::Atomicity;
+use crate::algebra::{Atomicity, Valuation};
 use crate::front::{SiteInfo, What};
 use crate::guards::{Broken, Reason};
 use crate::infer::Violation;
@@ -30,47 +30,48 @@ impl Typed<'_> {
     }
 
     pub(super) fn describe(&self, info: &SiteInfo) -> String {
-        let classes = self.program.classes();
         let verb = |write: bool| if write { "writes" } else { "reads" };
-        let simple = |text: String| text.replace('/', ".");
         match info.what {
             What::Entry => "begins".to_owned(),
             What::Access { field, write } => {
-                simple(format!("{} {}", verb(write), classes.describe_field(field)))
+                format!("{} {}", verb(write), self.field_text(field))
             }
-            What::Elements { field, write } => simple(format!(
-                "{} what {} holds",
-                verb(write),
-                classes.describe_field(field)
-            )),
+            What::Elements { field, write } => {
+                format!("{} what {} holds", verb(write), self.field_text(field))
+            }
             What::Unowned {
                 field: Some(field),
                 write,
             } => {
                 let spilled = self.translation.shared_content.get(&field);
                 let place = spilled.map_or_else(String::new, |(method, line)| {
-                    format!(" since {} line {line}", classes.describe_method(*method))
+                    let line = match line {
+                        0 => String::new(),
+                        line => format!(" line {line}"),
+                    };
+                    format!(" since {}{line}", self.method_text(*method))
                 });
-                simple(format!(
+                format!(
                     "{} what {} holds, which others may hold too{place}",
                     verb(write),
-                    classes.describe_field(field)
-                ))
+                    self.field_text(field)
+                )
             }
             What::Unowned { field: None, write } => {
                 format!("{} an object that others may hold too", verb(write))
             }
+            What::Passed { write } => format!(
+                "{} the content of an argument, which its caller may share",
+                verb(write)
+            ),
             What::Acquire(lock) => format!("takes {}", self.describe_lock(lock)),
             What::Release(lock) => format!("gives back {}", self.describe_lock(lock)),
-            What::Call(method) => simple(format!("calls {}", classes.describe_method(method))),
-            What::Library(method) => simple(format!(
-                "calls {}, which is not analyzed",
-                classes.describe_method(method)
-            )),
-            What::Unknown(method) => simple(format!(
+            What::Call(method) => format!("calls {}", self.method_text(method)),
+            What::Library(method) => format!("calls {}", self.method_text(method)),
+            What::Unknown(method) => format!(
                 "calls {}, of which not every implementation is known",
-                classes.describe_method(method)
-            )),
+                self.method_text(method)
+            ),
             What::Text => "turns a value into text by a method of its own".to_owned(),
             What::Dynamic => "runs a dynamic call site that is not understood".to_owned(),
         }
@@ -90,8 +91,13 @@ impl Typed<'_> {
     fn part(&self, method: input::MethodId, node: NodeId, atomicity: &str) -> TypingPart {
         let site = self.site(method, node);
         let info = site.and_then(|site| self.translation.sites.get(site));
+        let mut what = info.map_or_else(String::new, |info| self.describe(info));
+        // A library method that is one step is known; any other is compound because nobody has looked.
+        if matches!(info.map(|info| info.what), Some(What::Library(_))) && atomicity == "cmpd" {
+            what.push_str(", which is not analyzed");
+        }
         TypingPart {
-            what: info.map_or_else(String::new, |info| self.describe(info)),
+            what,
             atomicity: atomicity.to_owned(),
             place: site.and_then(|site| self.place(site)),
         }
@@ -116,22 +122,34 @@ impl Typed<'_> {
             else {
                 break;
             };
-            let callees: Vec<input::MethodId> = targets.iter().map(|t| t.method).collect();
-            let mut next = None;
-            for callee in callees {
-                if !visited.contains(&callee)
-                    && let Some(inner) = self.essential_fault(callee)
-                {
-                    next = Some((callee, inner));
-                    break;
-                }
-            }
-            let Some((callee, inner)) = next else { break };
+            let mut targets = targets.clone();
+            targets.retain(|target| !visited.contains(&target.method));
+            let inner = targets.iter().find_map(|target| {
+                let inner = self.fault_in_call((id, node, target), &tear.situation)?;
+                Some((target.method, inner))
+            });
+            let Some((callee, inner)) = inner else { break };
             calls.push(self.part(id, node, tear.first.atomicity.name()));
             visited.push(callee);
             (id, fault) = (callee, inner);
         }
         (calls, id, fault)
+    }
+
+    /// Why a callee is compound where it is called, or else even when every lock it asks for is held.
+    fn fault_in_call(
+        &mut self,
+        call: (input::MethodId, NodeId, &input::Target),
+        situation: &Valuation,
+    ) -> Option<Fault> {
+        let here = self.analysis.inferred.explain_call(
+            &mut self.translation.algebra,
+            &self.translation.input,
+            &self.analysis.discipline,
+            call,
+            situation,
+        );
+        here.or_else(|| self.essential_fault(call.2.method))
     }
 
     /// Why a method is not atomic even when every lock it asks for is held.
@@ -159,6 +177,17 @@ impl Typed<'_> {
         let body = self.analysis.inferred.bodies[id.index()];
         let atomicity = self.print_in(method, body);
         let region = self.region(method);
+        self.region_finding(region, atomicity, id, fault)
+    }
+
+    /// A finding on a method or on a block in it.
+    pub(super) fn region_finding(
+        &mut self,
+        region: Region,
+        atomicity: String,
+        id: input::MethodId,
+        fault: &Fault,
+    ) -> Finding {
         let name = region.short_name();
         let (calls, id, fault) = self.deepest(id, fault);
         let part = |part: &Part| self.part(id, part.node, part.atomicity.name());
@@ -176,7 +205,8 @@ impl Typed<'_> {
             }
             Fault::Above(_) => (Vec::new(), None, Vec::new()),
         };
-        let message = message(&name, &calls, &parts, released.as_ref());
+        let mut message = message(&name, &calls, &parts, released.as_ref());
+        message.push_str(&self.blame(id, &fault));
         let guards_lost = self.guards_lost(id, &nodes);
         let evidence = Evidence {
             typings: vec![Typing {
@@ -331,7 +361,14 @@ fn message(
         [one] if one.atomicity == "error" => {
             text.push_str(&format!("{} without the lock that guards it.", at(one)));
         }
-        [one] => text.push_str(&format!("{}, which is not one step.", at(one))),
+        [one] if one.atomicity == "cmpd" => {
+            text.push_str(&format!("{}, which is not one step.", at(one)));
+        }
+        // The same step in the next round of a loop.
+        [one] => text.push_str(&format!(
+            "{}, and then does so again; others can come in between.",
+            at(one)
+        )),
         [first, second, ..] => {
             let between = released
                 .filter(|part| part.what != first.what)

@@ -1,13 +1,16 @@
 //! Verdicts as findings: what is proved, and for the rest which parts do not compose, on source lines.
 
+mod blame;
 mod finding;
 mod racy;
 
+pub use blame::signature;
+
 use rustc_hash::FxHashMap;
-use untorn_findings::{Assumed, Evidence, Finding, Kind, Region, Verdict as Claim};
+use untorn_findings::{Assumed, Finding, Region};
 use untorn_program::{MethodId, Program};
 
-use crate::algebra::Atomicity;
+use crate::algebra::{Atomicity, Valuation};
 use crate::analysis::{Analysis, Verdict, analyze};
 use crate::annotations::{AnnotationError, Annotations, Entered, enter};
 use crate::front::models::BadModel;
@@ -15,8 +18,9 @@ use crate::front::{Front, Key, Options, Translation};
 use crate::guards::{SolveError, infer_guards};
 use crate::infer::Limits;
 use crate::input::{self, Guard, RegionId, Site};
-use crate::locks::Lock;
+use crate::locks::{Lock, Root};
 use crate::notation::print_atomicity;
+use crate::path::Fault;
 
 /// Why there are no types.
 #[derive(Debug, thiserror::Error)]
@@ -165,8 +169,8 @@ impl<'a> Typed<'a> {
 
     /// The version of a method that anyone may call.
     pub(crate) fn general(&self, method: MethodId) -> Option<input::MethodId> {
-        let fresh = self.program.classes().is_constructor(method);
-        self.ids.get(&Key { method, fresh }).copied()
+        let key = Key::general(self.program.classes(), method);
+        self.ids.get(&key).copied()
     }
 
     /// The inferred type of a method, in the notation of annotations; nothing if it cannot be reached.
@@ -337,7 +341,7 @@ impl<'a> Typed<'a> {
     }
 
     fn blocks(&mut self, ought: &dyn Fn(MethodId, Option<u32>) -> bool, outcome: &mut Outcome) {
-        let mut verdicts: Vec<(MethodId, u32, u16, input::MethodId, bool)> = Vec::new();
+        let mut verdicts: Vec<(MethodId, u32, u16, input::MethodId, bool, RegionId)> = Vec::new();
         for (index, (key, block)) in self.translation.blocks.clone().into_iter().enumerate() {
             let general = self.general(key.method);
             let asserted =
@@ -355,11 +359,12 @@ impl<'a> Typed<'a> {
                 id,
                 RegionId(index as u32),
             );
-            verdicts.push((key.method, block.number, block.line, id, proved));
+            let region = RegionId(index as u32);
+            verdicts.push((key.method, block.number, block.line, id, proved, region));
         }
         verdicts.sort_unstable();
-        verdicts.dedup();
-        for (method, number, line, id, proved) in verdicts {
+        verdicts.dedup_by_key(|v| (v.0, v.1, v.2, v.3, v.4));
+        for (method, number, line, id, proved, block) in verdicts {
             let mut region = self.region(method);
             region.block = Some(number);
             region.line = (line > 0).then_some(u32::from(line));
@@ -367,16 +372,40 @@ impl<'a> Typed<'a> {
                 self.add_proved(id, region, outcome);
                 continue;
             }
-            let message = format!("The types do not show {} atomic.", region.short_name());
-            outcome.findings.push(Finding::new(
-                "types",
-                Kind::Untypable,
-                Claim::Suspected,
-                region,
-                message,
-                Evidence::default(),
-            ));
+            let finding = self.block_finding(method, id, region, block);
+            outcome.findings.push(finding);
         }
+    }
+
+    /// Why a block is not proved.
+    fn block_finding(
+        &mut self,
+        method: MethodId,
+        id: input::MethodId,
+        region: Region,
+        block: RegionId,
+    ) -> Finding {
+        if let Some(violation) = self.analysis.indiscipline() {
+            let mut finding = self.undisciplined(method, id, violation);
+            finding.region = region;
+            return finding;
+        }
+        let algebra = &mut self.translation.algebra;
+        let (program, discipline) = (&self.translation.input, &self.analysis.discipline);
+        let inferred = &self.analysis.inferred;
+        let paths = inferred.paths(algebra, program, discipline, id);
+        let inside = paths.and_then(|paths| paths.regions.get(&block).copied());
+        let inside = inside.unwrap_or(Atomicity::CMPD);
+        let fault = inferred.explain_region(algebra, program, discipline, id, block);
+        let fault = fault.unwrap_or(Fault::Above(Valuation::default()));
+        // Locks that only the body has names for say nothing to a reader.
+        let local = |lock: &Lock| matches!(algebra.locks.root_of(*lock), Root::Local(_));
+        let hidden: Vec<Lock> = algebra.support(inside).into_iter().filter(local).collect();
+        let shown = hidden
+            .into_iter()
+            .fold(inside, |a, lock| algebra.forget(a, lock));
+        let atomicity = self.print_in(method, shown);
+        self.region_finding(region, atomicity, id, &fault)
     }
 
     fn verdict(&mut self, method: input::MethodId) -> Verdict {

@@ -91,7 +91,7 @@ fn scan(
             }
             Effect::Does(_) => {
                 let what = sites.get(node.site).map(|info| info.what);
-                if matches!(what, Some(What::Unowned { .. })) {
+                if matches!(what, Some(What::Unowned { .. } | What::Passed { .. })) {
                     racy[method.index()].get_or_insert(node.site);
                 }
             }

@@ -23,7 +23,7 @@ fn list_and_element_with_ghost_lock() {
     assert_eq!(outcome.found, ["List.addPair"], "{:?}", outcome.messages);
     assert!(
         outcome.messages[0].starts_with(
-            "List.addPair is declared `atomic` (List.java:34:5), but is `this ? mover : cmpd`: it calls list.List.add(I)V (line 36), and then calls list.List.add(I)V (line 37)"
+            "List.addPair is declared `atomic` (List.java:34:5), but is `this ? mover : cmpd`: it calls List.add(int) (line 36), and then calls List.add(int) (line 37)"
         ),
         "{:?}",
         outcome.messages
@@ -162,6 +162,19 @@ fn synchronized_wrapper_counter() {
         "{:?}",
         outcome.proved
     );
+}
+
+/// `always_held` guards nothing, not even through the ghost of what is around.
+#[test]
+fn a_lock_that_all_hold_guards_nothing_inside_either() {
+    let fixture = Declared::of("Nest.java");
+    let outcome = fixture.types().outcome();
+    assert!(
+        !outcome.proved.contains(&"Nest.bump".to_owned()),
+        "{:?}",
+        outcome.proved
+    );
+    assert!(!outcome.found.is_empty());
 }
 
 #[test]

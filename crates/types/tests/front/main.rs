@@ -206,13 +206,32 @@ fn a_wrapper_keeps_the_lock_for_what_it_wraps() {
     let mut typed = fixture.types("owned/UnsyncCounter");
     typed.guard("num", false, "guarded_by owner");
     typed.expect("inc", "owner ? mover : error", true);
+    // It is synchronized internally, so that no owner protects its lock.
     let mut typed = fixture.types("owned/SyncCounter");
-    // Its family has a ghost, so its own lock may be protected too.
+    typed.expect("inc", "this ? mover : atomic", true);
+}
+
+#[test]
+fn internally_synchronized_classes_stand_beside_others() {
+    let fixture = Fixture::application("Counters.java", "counters.Counters");
+    let mut typed = fixture.types("counters/UnsyncCounter");
+    typed.guard("num", false, "guarded_by owner");
+    typed.expect("inc", "owner ? mover : error", true);
+    let mut typed = fixture.types("counters/SyncCounter");
+    typed.expect("inc", "this ? mover : atomic", true);
+    let mut typed = fixture.types("counters/Summed");
+    // Figure 15: two calls are compound for the wrapper, and a mover for who holds the owner's lock.
     typed.expect(
-        "inc",
-        "(owner = none) ? (this ? mover : atomic) : (owner ? mover : error)",
-        true,
+        "twice",
+        "(owner_of_arg0 = always_held) ? (arg0 ? mover : cmpd) : (owner_of_arg0 ? mover : error)",
+        false,
     );
+    typed.expect("mineOk", "this ? mover : atomic", true);
+    typed.expect("sharedBad", "counters.Summed.SHARED ? mover : cmpd", false);
+    typed.expect("onceOk", "counters.Summed.SHARED ? mover : atomic", true);
+    let fixture = Fixture::application("Counters.java", "counters.Loose");
+    let typed = fixture.types("counters/UnsyncCounter");
+    typed.guard("num", false, "no_guard");
 }
 
 #[test]
@@ -230,5 +249,97 @@ fn a_printer_does_not_hold_the_lock_of_its_writer() {
         "println",
         "this.out.lock ? (this.lock ? mover : atomic) : cmpd",
         false,
+    );
+}
+
+#[test]
+fn a_volatile_field_may_be_guarded_for_its_writes() {
+    let fixture = Fixture::of("Precise.java");
+    let mut typed = fixture.types("precise/Counted");
+    typed.guard("count", false, "write_guarded_by this");
+    typed.guard("loose", false, "no_guard");
+    typed.expect("add", "atomic", true);
+    typed.expect("peek", "this ? mover : atomic", true);
+    typed.expect("addLoose", "cmpd", false);
+}
+
+#[test]
+fn arrays_are_accounted_for_by_who_passes_them() {
+    let fixture = Fixture::of("Precise.java");
+    let mut typed = fixture.types("precise/Filled");
+    typed.guard("own", true, "guarded_by this");
+    typed.expect("fillOwn", "this ? mover : atomic", true);
+    typed.expect("fill", "cmpd", false);
+    typed.expect("fillTheirs", "cmpd", false);
+}
+
+#[test]
+fn a_call_runs_one_of_its_callees() {
+    let fixture = Fixture::of("Precise.java");
+    let mut typed = fixture.types("precise/Either");
+    typed.expect("get", "atomic", true);
+    typed.expect("getTwice", "cmpd", false);
+}
+
+#[test]
+fn a_library_method_may_ask_its_operand() {
+    let fixture = Fixture::of("Precise.java");
+    let mut typed = fixture.types("precise/Letters");
+    typed.expect("held", "this ? mover : atomic", true);
+    typed.expect("loose", "this ? mover : cmpd", false);
+    typed.expect("anybodys", "cmpd", false);
+}
+
+#[test]
+fn what_is_new_on_every_branch_is_new() {
+    let fixture = Fixture::of("Precise.java");
+    let mut typed = fixture.types("precise/Renewed");
+    typed.expect("renew", "this ? mover : atomic", true);
+    typed.expect("pickOne", "cmpd", false);
+}
+
+#[test]
+fn a_block_that_is_not_proved_says_why() {
+    let fixture = Fixture::of("Precise.java");
+    let mut typed = fixture.types("precise/Blocks");
+    typed.prove("size", true);
+    let messages = typed.messages();
+    let said = |start: &str| {
+        let message = messages.iter().find(|message| message.starts_with(start));
+        message.unwrap_or_else(|| panic!("{start}: {messages:?}"))
+    };
+    assert_eq!(
+        said("Blocks.block block 1"),
+        "Blocks.block block 1 is not shown atomic: it calls Runnable.run(), of which not every implementation is known (line 100), which is not one step."
+    );
+    assert_eq!(
+        said("Blocks.racy block 1"),
+        "Blocks.racy block 1 is not shown atomic: it writes Blocks.b (line 105), and then writes Blocks.b (line 105); others can come in between. No lock guards every access to Blocks.b: Blocks.racy() comes at line 106 without this."
+    );
+}
+
+#[test]
+fn a_finding_names_the_access_that_took_the_guard() {
+    let program = jdk(&["java.lang.StringBuffer"]);
+    let mut typed = program.types("java/lang/StringBuffer");
+    let messages = typed.messages();
+    let reverse = messages
+        .iter()
+        .find(|message| message.starts_with("StringBuffer.reverse"))
+        .unwrap();
+    assert!(
+        reverse.contains("No lock guards every access to what AbstractStringBuilder.value holds: AbstractStringBuilder.compareTo(AbstractStringBuilder) comes")
+            && reverse.contains("without this, called from StringBuffer.compareTo(StringBuffer)"),
+        "{reverse}"
+    );
+    // The call is followed with the locks that are held there.
+    let compare = messages
+        .iter()
+        .find(|message| message.starts_with("StringBuffer.compareTo"))
+        .unwrap();
+    assert!(
+        compare.contains("which reads AbstractStringBuilder.value")
+            && compare.contains("and then reads AbstractStringBuilder.c"),
+        "{compare}"
     );
 }

@@ -119,6 +119,15 @@ impl ClassTypes<'_> {
         assert_eq!(self.typed.is_proved(method), Some(proved), "{name}");
     }
 
+    /// What is said of all methods and blocks of the class that are not proved.
+    pub fn messages(&mut self) -> Vec<String> {
+        let (classes, class) = (self.program.classes(), self.class);
+        let outcome = self
+            .typed
+            .outcome(&|method, _| classes.method(method).class == class);
+        outcome.findings.into_iter().map(|f| f.message).collect()
+    }
+
     /// The guard of a field or of its content.
     pub fn guard(&self, field: &str, content: bool, guard: &str) {
         let field = self

@@ -43,6 +43,7 @@ pub fn call(method: MethodId, actuals: &[(Root, Arg)]) -> Code {
     Code::Step(Effect::Call(vec![Target {
         method,
         actuals: Actuals(actuals.to_vec()),
+        internal: None,
     }]))
 }
 

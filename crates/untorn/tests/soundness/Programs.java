@@ -23,6 +23,11 @@ public class Programs {
         };
         // Types take the initialization of a class for no step; a run sees it in the region that happens to come first.
         synchronized (Outer.Kept.LOCK) { Outer.Kept.kept = 0; }
+        run(subjects, seed, rounds);
+    }
+
+    /** All subjects in a few threads. */
+    static void run(Subject[] subjects, long seed, int rounds) throws InterruptedException {
         CyclicBarrier together = new CyclicBarrier(THREADS);
         Thread[] threads = new Thread[THREADS];
         for (int t = 0; t < THREADS; t++) {

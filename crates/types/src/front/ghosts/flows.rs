@@ -348,7 +348,12 @@ impl<'s, 'a> Scan<'s, 'a> {
             if open.origin == Origin::Value {
                 open.origin = Origin::New(method);
             }
-            self.ghosts.allocations.push((family, slot));
+            let class = self.shape.body.ty(result).class();
+            if class.is_some_and(|class| self.ghosts.internal.is(class)) {
+                self.ghosts.internal_slots.push(slot);
+            } else {
+                self.ghosts.allocations.push((family, slot));
+            }
         }
         let in_loop = self
             .shape

@@ -6,10 +6,12 @@
 //! A parameter may have any argument (a ghost of the method), or one that the method knows.
 //!
 //! Where we differ: the paper has ghosts where the program declares them; here every family has one ghost at most, and keeps it only if some guard or protecting lock rests on it.
+//! Where some classes of a family guard their fields themselves and others leave that to their owner, the former are internally synchronized (`internal`).
 //! What leaves the types of its family (to `Object`, foreign interfaces, library code, clients, lambdas) has `none`, and so has everything that comes from there.
 //! Guaranteed: two names of one object never have different arguments.
 
 mod flows;
+mod internal;
 mod settle;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +25,7 @@ use crate::input::{self, Allocation, Arg, Discipline, Flow, Guard, Slot, SlotId}
 use crate::locks::{Ghost, Lock, Locks, Root};
 
 pub use flows::Scan;
+pub use internal::Internal;
 
 /// Classes related by inheritance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,6 +108,15 @@ impl Families {
     }
 }
 
+/// Which ghosts a translation has.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// Families without.
+    pub off: FxHashSet<Family>,
+    /// Classes that need none.
+    pub internal: Internal,
+}
+
 /// The ghosts of one translation.
 #[derive(Debug, Default)]
 pub struct Ghosts {
@@ -117,6 +129,9 @@ pub struct Ghosts {
     open: Vec<Open>,
     flows: Vec<Flow>,
     allocations: Vec<(Family, SlotId)>,
+    /// Classes that are synchronized internally, and the arguments of their objects.
+    internal: Internal,
+    internal_slots: Vec<SlotId>,
     /// What each method allocates, outside loops.
     made: FxHashMap<MethodId, Vec<Lock>>,
     /// Families whose objects flow where no ghost can follow.
@@ -133,9 +148,11 @@ impl Ghosts {
         shapes: &FxHashMap<MethodId, Shape<'_>>,
         locks: &mut Locks,
         families: &Families,
-        off: &FxHashSet<Family>,
+        choice: &Choice,
     ) -> Ghosts {
+        let off = &choice.off;
         let mut ghosts = Ghosts {
+            internal: choice.internal.clone(),
             of: families
                 .of
                 .iter()
@@ -282,6 +299,16 @@ impl Ghosts {
                 })
             })
             .collect()
+    }
+
+    /// The arguments of objects of internally synchronized classes.
+    pub fn internal_slots(&self) -> Vec<SlotId> {
+        self.internal_slots.clone()
+    }
+
+    /// Which classes are synchronized internally.
+    pub fn internal(&self) -> &Internal {
+        &self.internal
     }
 
     /// Where the candidates of each slot come from.

@@ -33,6 +33,7 @@ pub fn settle(
         own.truncate(MOST);
         own.push(Locks::NONE);
     }
+    allow_internal(ghosts, &mut allowed);
     let uses = Uses::of(ghosts);
     let mut lost: FxHashSet<Family> = ghosts.lost.clone();
     grow(ghosts, locks, &uses, &mut allowed);
@@ -53,6 +54,24 @@ pub fn settle(
         .cloned()
         .collect();
     (slots, flows)
+}
+
+/// Where an internally synchronized object may be, its argument is `always_held`; a new object of another class never has it.
+fn allow_internal(ghosts: &Ghosts, allowed: &mut [Vec<Lock>]) {
+    for (index, (open, own)) in ghosts.open.iter().zip(allowed).enumerate() {
+        let slot = SlotId(index as u32);
+        let possible = match open.origin {
+            Origin::New(_) => {
+                ghosts.internal_slots.contains(&slot)
+                    && !ghosts.allocations.iter().any(|&(_, other)| other == slot)
+            }
+            Origin::Field(_) | Origin::Method(_) => true,
+            Origin::Value | Origin::Nothing => false,
+        };
+        if possible && ghosts.internal.mixes(open.family) {
+            own.push(Locks::ALWAYS_HELD);
+        }
+    }
 }
 
 fn choices(allowed: &[Vec<Lock>], arg: Arg) -> Vec<Lock> {

@@ -1,0 +1,252 @@
+//! Calls: what of the program they may run, what is known by its model, and what nobody has seen.
+//!
+//! A call runs one of its callees: each is a way of its own through the graph, and the ways meet behind the call.
+
+use untorn_program::ir::{InvokeKind, Op};
+use untorn_program::{InstrId, MethodId, ValueId};
+
+use super::super::Translator;
+use super::super::fresh::{Leaked, is_clone};
+use super::super::models::Operand;
+use super::super::sites::What;
+use super::super::versions::{Key, library_touches};
+use super::super::world::Callees;
+use super::{Taking, Writer};
+use crate::algebra::Atomicity;
+use crate::input::{Arg, Effect, Target};
+use crate::locks::Root;
+
+impl Writer<'_, '_, '_> {
+    pub(super) fn invoke(
+        &mut self,
+        at: InstrId,
+        named: MethodId,
+        args: &[ValueId],
+        leaked: &Leaked,
+    ) -> Taking {
+        let line = self.shape.body.instr(at).line;
+        let world = self.translator.world;
+        let callees = world.callees(self.key.method, at);
+        let effect = world.program.library().effect(world.table(), named);
+        if callees.translated.is_empty()
+            && let Some((action, _)) = effect.and_then(|effect| effect.lock)
+            && let Some(&receiver) = args.first()
+        {
+            return self.explicit_lock(line, action, receiver);
+        }
+        self.one_of(at, named, callees, args, leaked);
+        Taking::Nothing
+    }
+
+    /// One of these runs; what nobody has seen comes first, since it explains most.
+    fn one_of(
+        &mut self,
+        at: InstrId,
+        named: MethodId,
+        callees: &Callees,
+        args: &[ValueId],
+        leaked: &Leaked,
+    ) {
+        let line = self.shape.body.instr(at).line;
+        let fork = self.cursor;
+        let mut ends = Vec::new();
+        // What is only declared is called by its declaration.
+        let (declared, library): (Vec<MethodId>, Vec<MethodId>) = (callees.library.iter().copied())
+            .partition(|&callee| self.translator.is_declared(callee));
+        let unknown = callees.unknown && !self.translator.is_declared(named);
+        let believed = (callees.unknown && !unknown).then_some(named);
+        if unknown {
+            let site = self.site(line, What::Unknown(named));
+            self.push(Effect::Does(Atomicity::CMPD), site);
+            ends.push(self.cursor);
+        }
+        for callee in library {
+            self.cursor = fork;
+            self.library_call(at, callee, args, leaked);
+            ends.push(self.cursor);
+        }
+        let called: Vec<MethodId> = (callees.translated.iter().copied())
+            .chain(declared)
+            .chain(believed)
+            .collect();
+        if !called.is_empty() {
+            self.cursor = fork;
+            self.program_call(at, named, &called, args, leaked);
+            ends.push(self.cursor);
+        }
+        if ends.is_empty() {
+            return;
+        }
+        self.meet(&ends, line);
+    }
+
+    /// Calls one of these methods of the input.
+    fn program_call(
+        &mut self,
+        at: InstrId,
+        named: MethodId,
+        callees: &[MethodId],
+        args: &[ValueId],
+        leaked: &Leaked,
+    ) {
+        let line = self.shape.body.instr(at).line;
+        let mut accessed: Vec<(ValueId, bool)> = Vec::new();
+        for &callee in callees {
+            for (position, &arg) in args.iter().enumerate() {
+                if let Some(&write) = self.translator.touched.get(&(callee, position)) {
+                    accessed.push((arg, write));
+                }
+            }
+        }
+        for (arg, write) in accessed {
+            self.elements(line, arg, write, true, leaked);
+        }
+        let mut targets = Vec::new();
+        for &callee in callees {
+            let world = self.translator.world;
+            let key = if world.is_translated(callee) {
+                let touched = self.translator.touched;
+                Key::called(world, touched, self.key, self.shape, leaked, callee, args)
+            } else {
+                Key::bodiless(callee)
+            };
+            if let Some(&receiver) = args.first()
+                && !world.table().method(callee).flags.is_static()
+                && self.translator.excludes(self.shape, receiver, callee)
+            {
+                continue;
+            }
+            let mut actuals = self.translator.call_actuals(self.shape, at, callee, args);
+            actuals.0.extend(self.ghost_actuals(callee, args));
+            if let Some(method) = self.translator.method(key) {
+                let internal = self.internal_only(at, callee, args);
+                targets.push(Target {
+                    method,
+                    actuals,
+                    internal,
+                });
+            }
+        }
+        if !targets.is_empty() {
+            let site = self.site(line, What::Call(named));
+            self.push(Effect::Call(targets), site);
+        }
+    }
+
+    /// The ghost argument of a receiver that must be `always_held` or `none` for this callee to run.
+    fn internal_only(&self, at: InstrId, callee: MethodId, args: &[ValueId]) -> Option<Arg> {
+        if let Op::Invoke { kind, .. } = self.shape.body.instr(at).op
+            && kind == InvokeKind::Special
+        {
+            return None;
+        }
+        let t = &*self.translator;
+        let internal = t.ghosts.internal();
+        let &receiver = args.first()?;
+        let class = self.shape.body.ty(receiver).class()?;
+        let runs = internal.runs(callee) && !internal.is_all(class);
+        let known = t.ghosts.family_of_class(class).is_some();
+        (runs && known).then(|| t.ghosts.arg(self.key.method, receiver))
+    }
+
+    /// The ghost arguments that a callee gets.
+    fn ghost_actuals(&self, callee: MethodId, args: &[ValueId]) -> Vec<(Root, Arg)> {
+        let t = &*self.translator;
+        if t.ghosts.is_empty() {
+            return Vec::new();
+        }
+        let info = t.world.table().method(callee);
+        let receiver = usize::from(!info.flags.is_static());
+        let own = t.ghosts.ghost_of(info.class).filter(|_| receiver == 1);
+        let params = t.ghosts.params_of(callee, info.params.len());
+        own.map(|ghost| (0, ghost))
+            .into_iter()
+            .chain(params.into_iter().map(|(i, ghost)| (i + receiver, ghost)))
+            .filter_map(|(position, ghost)| {
+                let arg = t.ghosts.arg(self.key.method, *args.get(position)?);
+                Some((Root::Ghost(ghost), arg))
+            })
+            .collect()
+    }
+
+    fn library_call(&mut self, at: InstrId, callee: MethodId, args: &[ValueId], leaked: &Leaked) {
+        let line = self.shape.body.instr(at).line;
+        let world = self.translator.world;
+        if is_clone(world, callee) {
+            self.shallow_copy(line, args, leaked);
+            return;
+        }
+        let touched = library_touches(world, self.shape, callee, args);
+        let does = self.library_effect(callee, args);
+        for (arg, write) in touched {
+            self.elements(line, arg, write, true, leaked);
+        }
+        if does != Atomicity::CONST {
+            let site = self.site(line, What::Library(callee));
+            self.push(Effect::Does(does), site);
+        }
+        let asked = world.asked(self.key.method, callee, args);
+        if asked.is_empty() {
+            return;
+        }
+        // Any number of questions, in any order.
+        let site = self.site(line, What::Entry);
+        self.push(Effect::Skip, site);
+        let head = self.cursor;
+        for question in asked {
+            self.cursor = head;
+            let arg = [question.whom];
+            self.one_of(at, question.method, &question.callees, &arg, leaked);
+            if let Some(head) = head {
+                self.link(self.cursor, head);
+            }
+        }
+        self.cursor = head;
+    }
+
+    fn library_effect(&self, callee: MethodId, args: &[ValueId]) -> Atomicity {
+        let world = self.translator.world;
+        let classes = world.table();
+        let receiver = usize::from(!classes.method(callee).flags.is_static());
+        if let Some(model) = world.model(callee) {
+            let harmless = model.calls.iter().all(|operand| {
+                let position = match operand {
+                    Operand::Receiver => 0,
+                    Operand::Arg(index) => index + receiver,
+                };
+                args.get(position).is_none_or(|&arg| self.is_value(arg))
+            });
+            return if harmless {
+                model.is.into()
+            } else {
+                Atomicity::CMPD
+            };
+        }
+        let Some(effect) = world.program.library().effect(classes, callee) else {
+            return Atomicity::CMPD;
+        };
+        if effect.view.is_some() {
+            return Atomicity::CONST;
+        }
+        // One step each, unless user code takes part.
+        let atomics = classes
+            .class_name(classes.method(callee).class)
+            .starts_with("java/util/concurrent/atomic/");
+        let plain = !classes
+            .method_descriptor(callee)
+            .contains("Ljava/util/function/")
+            && (atomics || args.iter().skip(receiver).all(|&arg| self.is_value(arg)));
+        if effect.access.is_some() && plain {
+            Atomicity::ATOMIC
+        } else {
+            Atomicity::CMPD
+        }
+    }
+}
+
+impl Translator<'_, '_> {
+    /// Whether a method is known by its declaration alone.
+    fn is_declared(&self, method: MethodId) -> bool {
+        !self.world.is_translated(method) && self.method(Key::bodiless(method)).is_some()
+    }
+}
