@@ -285,6 +285,14 @@ impl Weaver<'_, '_> {
         let (object, _) = Self::concerned(row, &operands);
         let (from, to) = self.labels();
         self.body.before(index).bind(from);
+        if self.subject.plan.optimistic && matches!(row.effect, Effect::Acquire | Effect::Await) {
+            // It may block: what others may want is given up before.
+            let poll = self.entry("poll", "")?;
+            self.body
+                .before(index)
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, poll);
+        }
         if let Some((method, mode)) = before {
             let mut code = self.body.before(index);
             code.local(Op::Aload, object);

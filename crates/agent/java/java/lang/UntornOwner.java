@@ -104,8 +104,8 @@ final class UntornOwner {
                 } else if (!UntornBadge.meet(owner, badge, c)) {
                     giveUp(holder, offset, word);
                 } else {
-                    // Who reads may go on reading beside others.
-                    fought = writes && (UntornMode.FIRST || state != UntornShadow.FRESH);
+                    // Who reads may go on reading beside others, or write next.
+                    fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && (writes || c.chance(2));
                 }
                 continue;
             }

@@ -133,9 +133,10 @@ public final class UntornRuntime {
 
     /**
      * Before {@code monitorenter}, optional: looks the lock up while its header is free. The hash of a locked object takes
-     * the JVM long to find, and making one would inflate its monitor. Does nothing for null.
+     * the JVM long to find, and making one would inflate its monitor. Does nothing for null. Polls, as the thread may block.
      */
     public static void entering(Object lock, UntornThread c) {
+        c.poll();
         if (on && lock != null && !c.silent && !(UntornMode.SECOND && c.skip)) UntornTable.find(lock, c);
     }
 

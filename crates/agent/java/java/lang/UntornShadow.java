@@ -58,8 +58,11 @@ final class UntornShadow {
     private static final int PATIENCE = OPTIMISTIC ? UntornBadge.PATIENCE : 100_000;
     /** Tries before a holder is looked at, and between two looks. */
     private static final int SPINS = 100, LOOKS = 4;
-    /** Accesses by one thread, or reads, on average, after which a word that was fought over is not locked any more. */
-    private static final int PEACE = 1024, SHARED_PEACE = 256;
+    /**
+     * Accesses by one thread, or reads, on average, after which a word that was fought over is not locked any more: so many
+     * as take about the time of a meeting.
+     */
+    private static final int PEACE = 2048;
 
     /** Arrays up to this length have a word per element, longer ones share so many words. */
     static final int ARRAY_WORDS = 64;
@@ -136,7 +139,7 @@ final class UntornShadow {
         long before = take(holder, offset, site, c);
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
-        if (c.word == before && c.chance((before & STATE) == RD_SH ? SHARED_PEACE : PEACE)) c.word = peaceful(before, c);
+        if (c.word == before && c.chance(PEACE)) c.word = peaceful(before, c);
         settle(site, c);
         return true;
     }
