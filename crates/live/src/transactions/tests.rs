@@ -127,9 +127,7 @@ impl World {
             access,
         });
         let held = self.threads[t].held.iter();
-        let names = held
-            .map(|(lock, _)| format!("Lock@m{}", lock + 1))
-            .collect();
+        let names = held.map(|(lock, _)| format!("Lock{}", lock + 1)).collect();
         self.held_at.insert(site + 1, names);
         site
     }
@@ -298,11 +296,12 @@ impl World {
                 name: "m".to_owned(),
                 descriptor: "()V".to_owned(),
             },
-            Declaration::RuntimeClass {
-                id: 1,
-                name: "Lock".to_owned(),
-            },
         ];
+        // Each lock has a class of its own, so that its name tells it from others.
+        all.extend((1..=LOCKS as u32).map(|id| Declaration::RuntimeClass {
+            id,
+            name: format!("Lock{id}"),
+        }));
         all.extend((0..FIELDS).map(|id| Declaration::Field {
             id,
             class: 0,
@@ -337,8 +336,15 @@ impl World {
 
 fn run_of(steps: &[(usize, Act)]) -> World {
     let mut world = World::default();
-    for lock in 1..=LOCKS as u64 {
-        world.write(0, Record::NewLock { lock, class: 1 });
+    for number in 1..=LOCKS as u32 {
+        let lock = u64::from(number);
+        world.write(
+            0,
+            Record::NewLock {
+                lock,
+                class: number,
+            },
+        );
     }
     for lock in 0..LOCKS {
         world.released[lock] = Some((0, world.here(0)));
@@ -426,8 +432,9 @@ proptest! {
             let steps = finding.evidence.interleavings.iter().flat_map(|all| &all.steps);
             for step in steps.filter(|step| ["read", "write"].contains(&step.op.as_str())) {
                 let line = step.place.as_ref().and_then(|place| place.line).unwrap_or(0);
-                let locks: BTreeSet<&String> = step.locks.iter().collect();
-                let truth: BTreeSet<&String> = world.held_at[&line].iter().collect();
+                let class = |lock: &String| lock.split('@').next().unwrap_or_default().to_owned();
+                let locks: BTreeSet<String> = step.locks.iter().map(class).collect();
+                let truth: BTreeSet<String> = world.held_at[&line].iter().cloned().collect();
                 prop_assert_eq!(locks, truth, "at line {}", line);
             }
         }
