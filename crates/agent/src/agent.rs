@@ -66,7 +66,8 @@ impl Agent {
             (Some(path), _) => (connect(path)?, None),
             (None, Some(path)) => {
                 let (stream, other) = UnixStream::pair().map_err(Error::from)?;
-                let path = numbered(path);
+                // Now: the JVM changes its working directory for a moment while it starts.
+                let path = std::path::absolute(numbered(path)).map_err(Error::from)?;
                 let standalone = Standalone::start(other, options.config.clone(), path);
                 (stream, Some(standalone.map_err(Error::from)?))
             }

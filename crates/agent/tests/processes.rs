@@ -86,11 +86,9 @@ fn without_a_reader_the_agent_writes_the_trace_itself() {
         let trace = folder.path().join("run.utr");
         let agent = untorn_live::agent_library().unwrap();
         let run = Command::new(jdk.join("bin/java"))
-            .arg(format!(
-                "-agentpath:{}=out={}",
-                agent.display(),
-                trace.display()
-            ))
+            // Relative: the JVM's working directory is not always that of its command.
+            .arg(format!("-agentpath:{}=out=run.utr", agent.display()))
+            .current_dir(folder.path())
             .arg("-cp")
             .arg(programs().join("classes"))
             .arg("Plain")
