@@ -138,7 +138,16 @@ fn stress(
         kind.to_owned(),
         "return".to_owned(),
     ];
-    run(&watched(jdk, jvm, "Stress", &arguments), &account, threads);
+    let mut options = watched(jdk, jvm, "Stress", &arguments);
+    // Elements and contents are locked either way, beside words that are owned or not.
+    for config in trackings() {
+        options.config = Config {
+            tracking: config.tracking,
+            keep_private: true,
+            ..options.config
+        };
+        run(&options, &account, threads);
+    }
 }
 
 /// The program that the agent rewrites.
