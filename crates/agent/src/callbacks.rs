@@ -9,9 +9,12 @@ use std::slice;
 
 use jvmti_bindings::sys::jni::{JNI_OK, JNIEnv, JavaVM, jclass, jint, jobject};
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_START,
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_START,
     jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
+
+use untorn_classfile::EditError;
 
 use crate::instrument::{self, Outcome};
 use crate::jvm::{Jni, Jvmti};
@@ -70,11 +73,14 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_generate_early_class_hook_events(true);
     wanted.set_can_tag_objects(true);
+    wanted.set_can_generate_monitor_events(true);
     jvmti.add_capabilities(&wanted)?;
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.ClassFileLoadHook = Some(class_file_load);
     callbacks.VMStart = Some(vm_start);
     callbacks.VMDeath = Some(vm_death);
+    callbacks.MonitorContendedEnter = Some(monitor_contended);
+    callbacks.MonitorContendedEntered = Some(monitor_entered);
     jvmti.set_callbacks(&callbacks)?;
     natives::prepare(jvmti);
     // Only now: a reader that waits for an agent which then cannot work would wait in vain.
@@ -87,6 +93,8 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
         JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
         JVMTI_EVENT_VM_START,
         JVMTI_EVENT_VM_DEATH,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
     ] {
         jvmti.enable(event)?;
     }
@@ -140,6 +148,31 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
     .ok();
 }
 
+/// A thread is about to wait for a monitor.
+unsafe extern "system" fn monitor_contended(
+    _: *mut jvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    _: jobject,
+) {
+    // SAFETY: the JVM passes this thread's environment.
+    if let Some(jni) = unsafe { Jni::of(env) } {
+        runtime::sleeping(&jni);
+    }
+}
+
+unsafe extern "system" fn monitor_entered(
+    _: *mut jvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    _: jobject,
+) {
+    // SAFETY: as above.
+    if let Some(jni) = unsafe { Jni::of(env) } {
+        runtime::awake(&jni);
+    }
+}
+
 /// The class that is loaded just before the platform starts its first thread.
 const BEFORE_FIRST_THREAD: &str = "java/lang/ref/Reference$ReferenceHandler";
 
@@ -189,6 +222,19 @@ unsafe extern "system" fn class_file_load(
     }
 }
 
+/// What becomes of a class of the platform; `None` if it is none that is changed.
+fn edit_platform(agent: &Agent, name: &str, bytes: &[u8]) -> Option<Result<Vec<u8>, EditError>> {
+    let own = jdk::concerns(name).then(|| jdk::edit(bytes));
+    let platform = &agent.plan.platform;
+    if !platform.concerns(name) {
+        return own;
+    }
+    Some(match own {
+        None => platform.edit(bytes, &agent.registry),
+        Some(edited) => edited.and_then(|bytes| platform.edit(&bytes, &agent.registry)),
+    })
+}
+
 /// What becomes of a class; `None` if it stays as it is.
 ///
 /// A redefined class is treated as a new one, so it keeps the fields that were added to it.
@@ -196,15 +242,9 @@ fn rewrite(agent: &Agent, name: &str, bytes: &[u8], loader: Loader) -> Option<Ve
     if runtime::is_ours(name) {
         return None;
     }
-    let of_platform = if loader != Loader::BOOT {
-        None
-    } else if jdk::concerns(name) {
-        Some(jdk::edit(bytes))
-    } else if agent.plan.platform.concerns(name) {
-        Some(agent.plan.platform.edit(bytes, &agent.registry))
-    } else {
-        None
-    };
+    let of_platform = (loader == Loader::BOOT)
+        .then(|| edit_platform(agent, name, bytes))
+        .flatten();
     if let Some(edited) = of_platform {
         return match edited {
             Ok(edited) => {

@@ -1,13 +1,16 @@
 //! Changes to classes of the platform itself: the life of threads, and what reflection shows.
 //!
-//! Collections, atomics and locks get fields for what would have to be looked up otherwise.
+//! Collections, atomics and locks get fields for what would have to be looked up otherwise, and `java.lang.Class` one for where these are.
+//! Methods in which threads sleep tell the runtime before and after.
 //! `java.lang.Thread` gets a field for our context; the methods that start, end, join and park a thread call the runtime.
 //! `jdk.internal.reflect.Reflection` drops our members, so `getDeclaredFields` and the default `serialVersionUID` do not change.
 //!
 //! Methods are found by name and descriptor; one that a JDK does not have is skipped, so 17 and 25 take the same list.
 
-use untorn_classfile::read::Access;
-use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, Op};
+use untorn_classfile::read::{Access, PoolIndex};
+use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, MethodEditor, Op};
+
+use crate::instrument::{ENTRY, Survey};
 
 const RUNTIME: &str = "java/lang/UntornRuntime";
 
@@ -40,6 +43,7 @@ enum Call {
 const FIELDS: &str = "([Ljava/lang/reflect/Field;)[Ljava/lang/reflect/Field;";
 const METHODS: &str = "([Ljava/lang/reflect/Method;)[Ljava/lang/reflect/Method;";
 const THREAD: &str = "java/lang/Thread";
+const CLASS: &str = "java/lang/Class";
 const VIRTUAL: &str = "java/lang/VirtualThread";
 const REFLECTION: &str = "jdk/internal/reflect/Reflection";
 const IN_CONTAINER: &str = "(Ljdk/internal/vm/ThreadContainer;)V";
@@ -61,14 +65,36 @@ const HOOKS: [Hook; 11] = [
     Hook::on_result("filterMethods", METHODS),
 ];
 
+/// Where threads sleep: a class of the platform, and the class and name of the native method that it calls for it.
+const SLEEPS: [(&str, &str, &str); 8] = [
+    ("java/util/concurrent/locks/LockSupport", UNSAFE, "park"),
+    ("java/util/concurrent/ForkJoinPool", UNSAFE, "park"),
+    ("sun/nio/ch/EPollSelectorImpl", "sun/nio/ch/EPoll", "wait"),
+    ("sun/nio/ch/NioSocketImpl", "sun/nio/ch/Net", "poll"),
+    (THREAD, THREAD, "sleep0"),
+    (THREAD, OBJECT, "wait"),
+    ("java/lang/ref/ReferenceQueue", OBJECT, "wait"),
+    ("java/util/TimerThread", OBJECT, "wait"),
+];
+const OBJECT: &str = "java/lang/Object";
+const UNSAFE: &str = "jdk/internal/misc/Unsafe";
+
 /// Classes whose objects carry what `UntornPlaces` keeps for them: an entry, and those that hold data a word as well.
-const CARRIERS: [(&str, bool); 9] = [
+const CARRIERS: [(&str, bool); 17] = [
     ("java/util/AbstractCollection", true),
     ("java/util/AbstractMap", true),
+    ("java/util/Collections$SynchronizedCollection", true),
+    ("java/util/Collections$SynchronizedMap", true),
+    ("java/util/concurrent/CopyOnWriteArrayList", true),
     ("java/util/concurrent/atomic/AtomicReference", true),
     ("java/util/concurrent/atomic/AtomicLong", true),
     ("java/util/concurrent/atomic/AtomicInteger", true),
     ("java/util/concurrent/atomic/AtomicBoolean", true),
+    ("java/util/concurrent/atomic/Striped64", true),
+    ("java/util/concurrent/CountDownLatch", false),
+    ("java/util/concurrent/Semaphore", false),
+    ("java/util/concurrent/FutureTask", false),
+    ("java/util/concurrent/CompletableFuture", false),
     ("java/util/concurrent/locks/ReentrantLock", false),
     (
         "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock",
@@ -118,7 +144,10 @@ impl Hook {
 
 /// Whether [`edit`] has something to do for a class, by its name with slashes.
 pub fn concerns(class: &str) -> bool {
-    HOOKS.iter().any(|hook| hook.class == class) || CARRIERS.iter().any(|(name, _)| *name == class)
+    HOOKS.iter().any(|hook| hook.class == class)
+        || CARRIERS.iter().any(|(name, _)| *name == class)
+        || SLEEPS.iter().any(|(name, ..)| *name == class)
+        || class == CLASS
 }
 
 /// The changed class.
@@ -127,10 +156,13 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
     let name = editor.class().name.to_string();
     let hidden = Access(Access::PRIVATE.0 | Access::TRANSIENT.0 | Access::SYNTHETIC.0);
     if let Some((_, holds_data)) = CARRIERS.iter().find(|(carrier, _)| *carrier == name) {
-        editor.add_field(hidden, "$untornEntry", "Ljava/lang/Object;")?;
+        editor.add_field(hidden, ENTRY, "Ljava/lang/Object;")?;
         if *holds_data {
             editor.add_field(hidden, "$untornWord", "J")?;
         }
+    }
+    if name == CLASS {
+        editor.add_field(hidden, "$untornPlaces", "J")?;
     }
     if name == THREAD {
         // Not the name of shadow words, which are found by name in a superclass chain.
@@ -143,12 +175,13 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
             .iter()
             .filter(|hook| hook.applies(&name, &method, &descriptor))
             .collect();
-        if hooks.is_empty() {
+        if hooks.is_empty() && !SLEEPS.iter().any(|(class, ..)| *class == name) {
             continue;
         }
         let Some(mut body) = editor.method(index)? else {
             continue;
         };
+        tell_of_sleep(&mut editor, &mut body, &name)?;
         for hook in hooks {
             let (runtime, descriptor) = match hook.call {
                 Call::OnThis(runtime) => (runtime, "(Ljava/lang/Thread;)V"),
@@ -173,9 +206,63 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
                 code.invoke(Op::Invokestatic, target);
             }
         }
-        editor.put(body)?;
+        if body.is_edited() {
+            editor.put(body)?;
+        }
     }
     editor.finish()
+}
+
+/// Tells the runtime before and after the calls by which a thread sleeps, however they end.
+fn tell_of_sleep<'a>(
+    editor: &mut ClassEditor<'a>,
+    body: &mut MethodEditor<'a>,
+    name: &str,
+) -> Result<(), EditError> {
+    let mut calls = Vec::new();
+    for (index, insn) in body.insns().iter().enumerate() {
+        if let Insn::Invoke { method, .. } = insn {
+            let called = editor.pool.base().method_ref(*method)?;
+            let is_one = |&(class, on, method): &(&str, &str, &str)| {
+                class == name && called.class == on && called.name == method
+            };
+            if SLEEPS.iter().any(is_one) {
+                calls.push(index);
+            }
+        }
+    }
+    if calls.is_empty() {
+        return Ok(());
+    }
+    let survey = Survey::new(body, &editor.pool)?;
+    let sleeping = editor.pool.method_ref(RUNTIME, "sleeping", "()V")?;
+    let awake = editor.pool.method_ref(RUNTIME, "awake", "()V")?;
+    let throwable = editor.pool.object_type("java/lang/Throwable")?;
+    for index in calls {
+        let Some(locals) = survey.needed_locals(index) else {
+            continue;
+        };
+        let [start, end, handler, behind] = [(); 4].map(|()| body.new_label());
+        body.before(index)
+            .bind(start)
+            .invoke(Op::Invokestatic, sleeping);
+        body.after_within(index)
+            .invoke(Op::Invokestatic, awake)
+            .bind(end);
+        body.append()
+            .bind(handler)
+            .frame(&locals, &[throwable])
+            .invoke(Op::Invokestatic, awake)
+            .op(Op::Athrow)
+            .bind(behind);
+        body.protect(start, end, handler, PoolIndex::NONE, true);
+        for number in survey.enclosing(index) {
+            let range = survey.ranges[number];
+            let around = body.label(range.handler);
+            body.protect(handler, behind, around, range.catch_type, false);
+        }
+    }
+    Ok(())
 }
 
 fn is_return<L>(insn: &Insn<L>) -> bool {

@@ -239,6 +239,18 @@ fn check(what: &'static str, status: jvmtiError) -> Result<(), JvmError> {
     }
 }
 
+/// A static method without arguments or result, of a class that lives for ever.
+#[derive(Clone, Copy, Debug)]
+pub struct StaticMethod {
+    class: jclass,
+    method: jmethodID,
+}
+
+// SAFETY: a global reference and a method's id may be used by any thread.
+unsafe impl Send for StaticMethod {}
+// SAFETY: as above.
+unsafe impl Sync for StaticMethod {}
+
 /// The JNI environment of the running thread, for the time of one callback or native method.
 #[derive(Clone, Copy, Debug)]
 pub struct Jni(*mut JNIEnv);
@@ -357,6 +369,35 @@ impl Jni {
         }
         self.clear_exception();
         Ok(())
+    }
+
+    /// A static method `()V`, to be called at any time.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub unsafe fn static_method(&self, class: jclass, name: &CStr) -> Option<StaticMethod> {
+        let f = self.functions();
+        // SAFETY: the class is live by contract, and names are C strings. The reference to it is never given up.
+        unsafe {
+            let method = (f.GetStaticMethodID)(self.0, class, name.as_ptr(), c"()V".as_ptr());
+            let class = (f.NewGlobalRef)(self.0, class);
+            let found = !self.clear_exception() && !method.is_null() && !class.is_null();
+            found.then_some(StaticMethod { class, method })
+        }
+    }
+
+    /// What it throws is dropped.
+    pub fn call(&self, called: &StaticMethod) {
+        // SAFETY: class and method live for ever, and it takes nothing.
+        unsafe {
+            (self.functions().CallStaticVoidMethodA)(
+                self.0,
+                called.class,
+                called.method,
+                ptr::null(),
+            );
+        }
+        self.clear_exception();
     }
 
     /// The text of a Java string.

@@ -5,9 +5,10 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::jvm::{Jni, JvmError};
+use crate::jvm::{Jni, JvmError, StaticMethod};
 
 /// Class names and class files.
 static CLASSES: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/java/classes.rs"));
@@ -15,6 +16,9 @@ static CLASSES: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/java/cla
 const ENTRY: &CStr = c"java/lang/UntornRuntime";
 
 static DEFINED: AtomicBool = AtomicBool::new(false);
+
+/// What a thread calls before and after it waits for a monitor.
+static SLEEPING: OnceLock<[StaticMethod; 2]> = OnceLock::new();
 
 /// Whether a class, by its name with slashes, is one of the runtime's.
 pub fn is_ours(class: &str) -> bool {
@@ -39,5 +43,28 @@ pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
         .find(ENTRY)
         .ok_or(JvmError::NotFound("java.lang.UntornRuntime"))?;
     // SAFETY: the class was just found.
-    unsafe { jni.call_static(class, c"boot", memory as i64) }
+    unsafe {
+        jni.call_static(class, c"boot", memory as i64)?;
+        if let (Some(sleeping), Some(awake)) = (
+            jni.static_method(class, c"sleeping"),
+            jni.static_method(class, c"awake"),
+        ) {
+            SLEEPING.set([sleeping, awake]).ok();
+        }
+    }
+    Ok(())
+}
+
+/// The running thread is about to sleep.
+pub fn sleeping(jni: &Jni) {
+    if let Some([sleeping, _]) = SLEEPING.get() {
+        jni.call(sleeping);
+    }
+}
+
+/// It is awake again.
+pub fn awake(jni: &Jni) {
+    if let Some([_, awake]) = SLEEPING.get() {
+        jni.call(awake);
+    }
 }

@@ -17,6 +17,7 @@ const OBJECT: &str = "Ljava/lang/Object;";
 /// Modes of `UntornRuntime.callBegin`.
 const STEP: i32 = 0;
 const INTERVAL: i32 = 1;
+const LOOSE: i32 = 2;
 
 /// Where receiver and arguments are while code is inserted before a call.
 struct Operands {
@@ -169,7 +170,14 @@ impl Weaver<'_, '_> {
         } else {
             site | WRITES
         };
-        let mode = if row.step { STEP } else { INTERVAL };
+        // Whether calls overlap does not matter for what is approximate anyway.
+        let mode = match row {
+            Method { step: true, .. } => STEP,
+            Method {
+                approximate: true, ..
+            } => LOOSE,
+            _ => INTERVAL,
+        };
         let context = self.context()?;
         let takes = format!("{OBJECT}{OBJECT}II");
         let begin = self.entry("callBegin", &takes)?;
@@ -182,15 +190,16 @@ impl Weaver<'_, '_> {
         let (object, key) = Self::concerned(row, &operands);
         let (from, to) = self.labels();
         // The key matters when the record is written, at the end.
-        self.body
-            .before(index)
-            .bind(from)
-            .local(Op::Aload, object)
-            .op(Op::AconstNull)
-            .push_int(mode, self.pool)?
-            .push_int(site, self.pool)?
-            .local(Op::Aload, context)
-            .invoke(Op::Invokestatic, begin);
+        let mut code = self.body.before(index);
+        code.bind(from);
+        if mode != LOOSE {
+            code.local(Op::Aload, object)
+                .op(Op::AconstNull)
+                .push_int(mode, self.pool)?
+                .push_int(site, self.pool)?
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, begin);
+        }
         let mut code = self.body.after_within(index);
         code.local(Op::Aload, object);
         match key {

@@ -30,6 +30,7 @@ mod weave;
 
 pub use plan::{Plan, PlanError};
 pub use platform::Platform;
+pub use survey::Survey;
 
 use std::collections::BTreeMap;
 
@@ -45,6 +46,8 @@ use weave::Weaver;
 
 /// The field that holds an object's shadow word.
 pub const SHADOW: &str = "$untorn";
+/// The field in which objects keep what is known of them as locks.
+pub const ENTRY: &str = "$untornEntry";
 
 /// What became of a class.
 #[derive(Debug)]
@@ -197,6 +200,7 @@ fn edit(subject: &Subject<'_, '_>) -> Result<Option<(Vec<u8>, Counts)>, EditErro
             .with(Access::TRANSIENT)
             .with(Access::SYNTHETIC);
         editor.add_field(hidden, SHADOW, "J")?;
+        editor.add_field(hidden, ENTRY, "Ljava/lang/Object;")?;
         counts.add("shadow fields");
     }
     let mut changed = subject.shadowed;

@@ -10,7 +10,7 @@ use untorn_classfile::read::{MemberRef, PoolIndex, VType};
 use untorn_classfile::{MethodEditor, Op};
 
 use super::guard::{Argument, Cleanup, Guards};
-use super::weave::{Category, Events, Result, Side, Weaver};
+use super::weave::{Category, Events, RUNTIME, Result, Side, Weaver};
 
 impl Weaver<'_, '_> {
     /// Instruments a `monitorenter`, that of the method's block with this number from 1.
@@ -224,6 +224,7 @@ impl Weaver<'_, '_> {
         }
         let waiting = self.entry("waiting", "Ljava/lang/Object;I")?;
         let woken = self.entry("woken", "Ljava/lang/Object;I")?;
+        let sleeping = self.pool.method_ref(RUNTIME, "sleeping", "()V")?;
         let (start, end) = self.labels();
         let mut code = self.body.before(index);
         for &(category, slot) in arguments.iter().rev() {
@@ -237,7 +238,8 @@ impl Weaver<'_, '_> {
             .local(Op::Aload, lock)
             .push_int(site, self.pool)?
             .local(Op::Aload, context)
-            .invoke(Op::Invokestatic, waiting);
+            .invoke(Op::Invokestatic, waiting)
+            .invoke(Op::Invokestatic, sleeping);
         self.body
             .after_within(index)
             .local(Op::Aload, lock)

@@ -12,6 +12,7 @@
 //! FAST: getfield                                  FAST: pop; putfield
 //! ```
 //!
+//! A first run, which records no access, tests in the same way whether the object is read-shared and this thread may read it.
 //! Where the object is `this`, it is loaded anew instead of copied, and cannot be null.
 //! The runtime records an access before it is made, and nothing is to be done behind it: what is private, owned or locked stays so until the thread's next safe point.
 //! So there is nothing to clean up either, and no exception range.
@@ -28,6 +29,10 @@ use untorn_classfile::{Insn, Op};
 
 use super::weave::{CONTEXT, Result, Weaver};
 use super::{Extent, SHADOW};
+
+/// Added to a word that is read-shared, gives its number above the least of all numbers: `UntornThread.seen` says up to which one this thread may read.
+/// Any other word becomes greater than that.
+const SHARED: i64 = i64::MIN.wrapping_sub(3 << 60);
 
 /// What an access takes from the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +76,11 @@ impl Weaver<'_, '_> {
         let tested = self.extent == Extent::Everything;
         let word = self.pool.field_ref(class, SHADOW, "J")?;
         let mine = self.pool.field_ref(CONTEXT, "mine", "J")?;
+        let seen = if op == Op::Getfield && self.subject.plan.is_first {
+            Some(self.pool.field_ref(CONTEXT, "seen", "J")?)
+        } else {
+            None
+        };
         let named = self.pool.class(class)?;
         let fast = self.body.new_label();
         let mut code = self.body.before(index);
@@ -93,6 +103,16 @@ impl Weaver<'_, '_> {
                 .field(Op::Getfield, mine)
                 .op(Op::Lcmp)
                 .jump(Op::Ifeq, fast);
+            if let Some(seen) = seen {
+                object.copy(&mut code);
+                code.field(Op::Getfield, word)
+                    .push_long(SHARED, self.pool)?
+                    .op(Op::Ladd)
+                    .local(Op::Aload, context)
+                    .field(Op::Getfield, seen)
+                    .op(Op::Lcmp)
+                    .jump(Op::Ifle, fast);
+            }
         }
         object.copy(&mut code);
         if !tested {

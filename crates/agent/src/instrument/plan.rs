@@ -19,6 +19,8 @@ pub struct Plan {
     pub(super) optimistic: bool,
     /// Objects that one thread alone has touched go unrecorded.
     pub(super) elides: bool,
+    /// Nothing is recorded but which transactions depend on which.
+    pub(super) is_first: bool,
     /// What a second run records; none if everything is.
     choice: Option<Choice>,
     pub models: Models,
@@ -68,6 +70,7 @@ impl Plan {
             stacks: config.stacks,
             optimistic: config.tracking == Tracking::Optimistic,
             elides: config.tracking == Tracking::Optimistic && !config.keep_private,
+            is_first: matches!(config.mode, Mode::First),
             choice: match &config.mode {
                 Mode::Second(choice) => Some(choice.clone()),
                 Mode::Single | Mode::First => None,

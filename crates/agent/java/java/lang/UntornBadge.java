@@ -19,9 +19,11 @@ import jdk.internal.vm.annotation.DontInline;
  * <ul>
  * <li>A poll, at the entry of an instrumented method that calls others, at a loop's end and in every slow path. It is an opaque read, over
  *     which a compiler moves no memory access. This is the paper's explicit protocol.
- * <li>The thread is in a native method or has no frame, or waits for a monitor: it sleeps, parks, waits, reads from a
- *     socket. This is the paper's implicit protocol, but the blocked thread does nothing for it: who asks looks, with
- *     JVM TI, after a {@code membarrier} that puts the new badge before everything the thread does next. Inside
+ * <li>The thread has said that it sleeps ({@link #sleeps}): it parks, waits for a contended monitor or on one, or for
+ *     the network. This is the paper's implicit protocol. Who asks and who wakes change one field atomically, so the
+ *     one that asks finds the thread asleep, and what it wrote before is read when the thread is back, or it does not.
+ * <li>The thread is in a native method or has no frame, or waits for a monitor: it waits for
+ *     something of which it could not tell. It does nothing for this: who asks looks, with JVM TI, after a {@code membarrier} that puts the new badge before everything the thread does next. Inside
  *     an access the only native methods are those of {@code Unsafe}, as the interpreter calls them; they do not count,
  *     {@code park} excepted, and compilers keep nothing in registers over calls and monitors.
  * </ul>
@@ -41,6 +43,7 @@ final class UntornBadge {
     private static final long TURN = U.objectFieldOffset(UntornThread.class, "turn");
     private static final long GATE = U.objectFieldOffset(UntornThread.class, "gate");
     private static final long ASK = U.objectFieldOffset(UntornThread.class, "ask");
+    private static final long SLEEP = U.objectFieldOffset(UntornThread.class, "sleep");
     private static final long LOOKED = U.objectFieldOffset(UntornThread.class, "looked");
     private static final long MINE = U.objectFieldOffset(UntornThread.class, "mine");
 
@@ -57,11 +60,11 @@ final class UntornBadge {
     /** The thread did not answer. */
     private static final long LOST = 1L << 62;
 
-    private static final int SPINS = 300;
+    private static final int SPINS = 300, GLANCES = 16;
     /** Naps before a thread is given up, about a fifth of a second; it may only be waiting for a processor. */
     static final int PATIENCE = 2000;
-    /** Naps between two looks. */
-    private static final int LOOKS = 4;
+    /** Naps before the first look, since a thread that sleeps has most often said so, and from one look to the next. */
+    private static final int NAPS = 2, LOOKS = 8;
 
     private static final long TABLE = UntornShadow.OPTIMISTIC ? U.allocateMemory(LIMIT * 8L) : 0;
     private static final long COUNTER = U.allocateMemory(8);
@@ -146,12 +149,7 @@ final class UntornBadge {
                 if (silent && !look(t)) return false;
                 if (t.mine == (long) badge << UntornThread.OBJECT_BITS) issue(t);
             }
-            int turn = t.turn + 1;
-            U.putIntVolatile(t, ASK, ASKED);
-            U.putIntVolatile(t, POLL, 1);
-            // Last: who sees the number sees the poll.
-            U.putIntVolatile(t, TURN, turn);
-            boolean met = await(t, turn, c);
+            boolean met = isAsleep(t) || ask(t, c);
             if (badge != 0) {
                 U.putLongVolatile(null, at(badge), met ? t.past() : ALIVE | LOST | t.id);
             }
@@ -159,6 +157,16 @@ final class UntornBadge {
         } finally {
             leave(t);
         }
+    }
+
+    /** Asks a thread to pass a safe point, and waits until it has. */
+    private static boolean ask(UntornThread t, UntornThread c) {
+        int turn = t.turn + 1;
+        U.putIntVolatile(t, ASK, ASKED);
+        U.putIntVolatile(t, POLL, 1);
+        // Last: who sees the number sees the poll.
+        U.putIntVolatile(t, TURN, turn);
+        return await(t, turn, c);
     }
 
     /** Only one thread at a time meets another; whether this one may now. */
@@ -172,35 +180,81 @@ final class UntornBadge {
 
     private static boolean await(UntornThread t, int turn, UntornThread c) {
         // Who was asleep the last time is most often still asleep.
-        int start = t.looked == turn - 1 ? SPINS : 0;
+        int start = t.looked == turn - 1 ? SPINS + NAPS : 0;
         for (int tries = start; ; tries++) {
             if (U.getIntVolatile(t, ASK) == DONE || UntornThread.byId(t.id) != t) return true;
             c.poll();
             if (tries < SPINS) {
+                // It may fall asleep only now.
+                if (tries % GLANCES == 0 && isAsleep(t)) U.compareAndSetInt(t, ASK, ASKED, DONE);
                 Thread.onSpinWait();
                 continue;
             }
-            if ((tries - SPINS) % LOOKS == 0 && look(t)) {
+            if ((tries - SPINS) % LOOKS == NAPS && look(t)) {
                 U.putIntVolatile(t, LOOKED, turn);
                 U.compareAndSetInt(t, ASK, ASKED, DONE);
                 continue;
             }
             if (tries - SPINS > PATIENCE) return false;
-            UntornRuntime.nap(UntornThread.NAP);
+            UntornBadge.nap(UntornThread.NAP);
         }
     }
 
     /** Whether a thread is at a safe point now by what it waits for. */
     static boolean look(UntornThread t) {
         Thread thread = t.thread;
-        return thread == null || UntornRuntime.isAway(thread);
+        return thread == null || isAsleep(t) || UntornRuntime.isAway(thread);
     }
 
-    /** Returns when every other thread has passed a safe point since the call; false if one did not. */
+    // ---- sleep ----------------------------------------------------------------------------------------------------
+
+    /** The lowest bit of {@link UntornThread#sleep}; who looks adds to the others, so that the thread sees it was looked at. */
+    private static final int ASLEEP = 1, LOOK = 2;
+
+    /**
+     * This thread is about to sleep, and touches nothing that is watched until {@link #wakes}. The stack that this needs
+     * is made sure of here.
+     */
+    @DontInline
+    static void sleeps(UntornThread c) {
+        UntornThread.probe();
+        if (c.mine == NONE) return;
+        if (c.settled != 0) UntornShadow.abandon(c);
+        U.getAndBitwiseOrInt(c, SLEEP, ASLEEP);
+    }
+
+    @DontInline
+    static void wakes(UntornThread c) {
+        if ((c.sleep & ASLEEP) != 0) U.getAndBitwiseAndInt(c, SLEEP, ~ASLEEP);
+    }
+
+    /** A little sleep of this thread, which waits for another one and has polled. */
+    static void nap(int micros) {
+        UntornThread c = UntornThread.of(Thread.currentThread());
+        if (c == null || c.mine == NONE) {
+            UntornRuntime.nap(micros);
+            return;
+        }
+        try {
+            U.getAndBitwiseOrInt(c, SLEEP, ASLEEP);
+            UntornRuntime.nap(micros);
+        } finally {
+            wakes(c);
+        }
+    }
+
+    private static boolean isAsleep(UntornThread t) {
+        return (U.getIntVolatile(t, SLEEP) & ASLEEP) != 0 && (U.getAndAddInt(t, SLEEP, LOOK) & ASLEEP) != 0;
+    }
+
+    /**
+     * Returns when every other thread that may read what is read-shared has passed a safe point since the call; false if
+     * one did not.
+     */
     static boolean meetAll(UntornThread c) {
         UntornThread[] all = UntornThread.all();
         for (UntornThread t : all) {
-            if (t != null && t != c && !t.silent && !meet(t, 0, c)) return false;
+            if (t != null && t != c && !t.silent && t.readsShared() && !meet(t, 0, c)) return false;
         }
         return true;
     }

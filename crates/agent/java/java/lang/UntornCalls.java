@@ -5,13 +5,15 @@ package java.lang;
  *
  * A call that neither blocks nor calls back is one step: its receiver's shadow word stays locked until its record is
  * written. Any other call is an interval whose record is written at its end; if another call on the same receiver ran
- * in between, their order is unknown and the record says so.
+ * in between, their order is unknown and the record says so. A first run writes no records, so there an interval is its
+ * end, and so is everywhere what is approximate by itself.
  */
 final class UntornCalls {
     private UntornCalls() {}
 
     static void begin(Object receiver, int mode, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivate(receiver, c)) return;
+        if (UntornMode.FIRST && mode != UntornRuntime.STEP) return;
+        if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivate(receiver, site, c)) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(receiver, c);
         if (entry == null || entry.objectId(c) == 0) return;
@@ -23,6 +25,10 @@ final class UntornCalls {
     }
 
     static void end(Object receiver, Object key, int mode, int site, UntornThread c) {
+        if (mode == UntornRuntime.LOOSE || UntornMode.FIRST && mode != UntornRuntime.STEP) {
+            only(receiver, key, site, c);
+            return;
+        }
         if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivateStill(receiver, c)) return;
         if (mode == UntornRuntime.STEP && c.held instanceof UntornEntry) {
             writeKey(key, c);
@@ -44,6 +50,15 @@ final class UntornCalls {
         // It called back after all, and what it called took the word away; or the object was private when it began.
         UntornEntry entry = UntornTable.find(receiver, c);
         if (entry != null && entry.objectId(c) != 0) write(entry, key, true, site, c);
+    }
+
+    /** A call of which only the end counts. */
+    private static void only(Object receiver, Object key, int site, UntornThread c) {
+        if (!UntornRuntime.on || c.silent || UntornMode.SECOND && c.skip) return;
+        if (UntornPlaces.isPrivate(receiver, site, c)) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(receiver, c);
+        if (entry != null && entry.objectId(c) != 0) write(entry, key, false, site, c);
     }
 
     /** The access, with its order as of now. */

@@ -135,6 +135,42 @@ final class UntornOwner {
         }
     }
 
+    /**
+     * Ends the privacy of an object that another thread alone has touched, without an access; one that nobody has touched
+     * becomes this thread's. What is not private stays as it is.
+     */
+    @DontInline
+    static void publish(Object holder, long offset, UntornThread c) {
+        for (;;) {
+            c.room();
+            if (!begin(c)) continue;
+            long word = U.getLongVolatile(holder, offset), mine = c.mine;
+            if (word == mine || word == UNTRACKED || (word & ~UntornShadow.OWNER) != 0) return;
+            if (word == 0) {
+                if (mine == UntornBadge.NONE || U.compareAndSetLong(holder, offset, 0, mine)) return;
+                continue;
+            }
+            int badge = (int) (word >>> UntornThread.OBJECT_BITS);
+            UntornThread owner = UntornBadge.owner(badge);
+            if (owner != null && owner != c) {
+                if (!UntornBadge.meet(owner, badge, c)) giveUp(holder, offset, word);
+                continue;
+            }
+            boolean own = owner == c || UntornBadge.wearer(badge) == c.id;
+            if (own && mine != UntornBadge.NONE) {
+                U.compareAndSetLong(holder, offset, word, mine);
+                continue;
+            }
+            if (!own) c.edge(UntornBadge.past(badge));
+            long object = named(holder, c);
+            long claimed = mine != UntornBadge.NONE ? exclusive(false, object, mine)
+                    : UntornShadow.LOCKS | UntornShadow.RD_EX | c.owner | object;
+            if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
+            c.write(owned(UntornBadge.wearer(badge), object));
+            return;
+        }
+    }
+
     /** An id for an object that had none. Before the word is claimed: memory is to be had, and no access is under way. */
     private static long named(Object holder, UntornThread c) {
         long object = c.newObject();

@@ -1,25 +1,22 @@
 package java.lang;
 
-import java.util.AbstractCollection;
-import java.util.AbstractMap;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * What objects of the platform carry themselves, in hidden fields of the classes that programs use most: their
- * {@link UntornEntry}, so that it need not be looked up, and a word that says whether one thread alone has used them.
+ * What objects carry themselves in hidden fields: their {@link UntornEntry}, so that it need not be looked up, and a word
+ * that says whether one thread alone has used them. Objects of watched classes carry both, and so do those of the
+ * platform's classes that programs use most. Where the fields are stands in a hidden field of the class.
  *
- * <p>The word is 0 (nobody has used it), a badge (private: calls on it leave no record and make no entry, by the argument
- * of {@link UntornOwner}), {@link #SHARED} for ever, or {@link UntornOwner#UNTRACKED}. Inside a call of the library a thread
- * may be in native code and be taken for asleep, so a badge is good enough only for what is not recorded; calls on what
- * is shared lock the entry's word.
+ * <p>The word of a platform's object is 0 (nobody has used it), a badge (private: calls on it leave no record and make no
+ * entry, by the argument of {@link UntornOwner}), {@link #SHARED} for ever, or {@link UntornOwner#UNTRACKED}. Inside a call
+ * of the library a thread may be in native code and be taken for asleep, so a badge is good enough only for what is not
+ * recorded; calls on what is shared lock the entry's word.
+ *
+ * <p>The word of a watched object is its shadow word. Calls of the library on such an object, which are those of variable
+ * handles and field updaters, leave no record either while it is private. A first run, which records nothing anyway,
+ * lets the shadow word order them like accesses to fields and makes no entry.
  *
  * <p>A clone has the fields of its original: an entry counts only if it is of the object that carries it.
  */
@@ -30,76 +27,90 @@ final class UntornPlaces {
     private static final long SHARED = -2;
 
     private static final String WORD = "$untornWord", ENTRY = "$untornEntry";
-    private static final long COLLECTION_WORD = offset(AbstractCollection.class, WORD),
-            COLLECTION_ENTRY = offset(AbstractCollection.class, ENTRY),
-            MAP_WORD = offset(AbstractMap.class, WORD), MAP_ENTRY = offset(AbstractMap.class, ENTRY),
-            REFERENCE_WORD = offset(AtomicReference.class, WORD), REFERENCE_ENTRY = offset(AtomicReference.class, ENTRY),
-            LONG_WORD = offset(AtomicLong.class, WORD), LONG_ENTRY = offset(AtomicLong.class, ENTRY),
-            INTEGER_WORD = offset(AtomicInteger.class, WORD), INTEGER_ENTRY = offset(AtomicInteger.class, ENTRY),
-            BOOLEAN_WORD = offset(AtomicBoolean.class, WORD), BOOLEAN_ENTRY = offset(AtomicBoolean.class, ENTRY),
-            LOCK_ENTRY = offset(ReentrantLock.class, ENTRY),
-            READ_ENTRY = offset(ReentrantReadWriteLock.ReadLock.class, ENTRY),
-            WRITE_ENTRY = offset(ReentrantReadWriteLock.WriteLock.class, ENTRY);
+
+    /**
+     * Where a class keeps its places: the offset of the entry in the low bits, that of the word above it, either 0 for
+     * none; all 0 until they are known.
+     */
+    private static final long PLACES = U.objectFieldOffset(Class.class, "$untornPlaces");
+    private static final int OFFSET_BITS = 24;
+    private static final long OFFSET = (1L << OFFSET_BITS) - 1;
+    /** The word is the shadow word. */
+    private static final long WATCHED = 1L << 62;
+    private static final long KNOWN = 1L << 61;
 
     private UntornPlaces() {}
 
-    /** Where a hidden field is; 0 if the class could not be given one. */
-    private static long offset(Class<?> k, String field) {
-        try {
-            return U.objectFieldOffset(k, field);
-        } catch (InternalError none) {
-            return 0;
+    @ForceInline
+    private static long places(Object o) {
+        Class<?> k = o.getClass();
+        long places = U.getLong(k, PLACES);
+        return places != 0 ? places : find(k);
+    }
+
+    @DontInline
+    private static long find(Class<?> k) {
+        long entry = 0, word = 0, shadow = 0;
+        // The JVM does not survive the question for a field of an array.
+        for (Class<?> at = k.isArray() ? null : k; at != null; at = at.getSuperclass()) {
+            if (entry == 0) entry = offset(at, ENTRY);
+            if (word == 0) word = offset(at, WORD);
+            if (shadow == 0) shadow = offset(at, UntornRuntime.PREFIX);
         }
+        long places = KNOWN | entry | (word != 0 ? word : shadow) << OFFSET_BITS;
+        if (word == 0 && shadow != 0) places |= WATCHED;
+        U.putLong(k, PLACES, places);
+        return places;
+    }
+
+    /** Where a hidden field is that the class itself declares; 0 if it has none. */
+    private static long offset(Class<?> k, String field) {
+        return Math.max(0, UntornShadow.fieldOffset(k, field));
     }
 
     /** Where an object keeps its entry; 0 for nowhere. */
     @ForceInline
     static long entry(Object o) {
-        if (o instanceof AbstractCollection) return COLLECTION_ENTRY;
-        if (o instanceof AbstractMap) return MAP_ENTRY;
-        if (o instanceof ReentrantLock) return LOCK_ENTRY;
-        if (o instanceof AtomicReference) return REFERENCE_ENTRY;
-        if (o instanceof AtomicLong) return LONG_ENTRY;
-        if (o instanceof AtomicInteger) return INTEGER_ENTRY;
-        if (o instanceof AtomicBoolean) return BOOLEAN_ENTRY;
-        if (o instanceof ReentrantReadWriteLock.ReadLock) return READ_ENTRY;
-        if (o instanceof ReentrantReadWriteLock.WriteLock) return WRITE_ENTRY;
-        return 0;
-    }
-
-    @ForceInline
-    private static long word(Object o) {
-        if (o instanceof AbstractCollection) return COLLECTION_WORD;
-        if (o instanceof AbstractMap) return MAP_WORD;
-        if (o instanceof AtomicReference) return REFERENCE_WORD;
-        if (o instanceof AtomicLong) return LONG_WORD;
-        if (o instanceof AtomicInteger) return INTEGER_WORD;
-        if (o instanceof AtomicBoolean) return BOOLEAN_WORD;
-        return 0;
+        return places(o) & OFFSET;
     }
 
     /** Whether calls on an object leave no record, as this thread alone has used it; it becomes shared if not. */
     @ForceInline
-    static boolean isPrivate(Object o, UntornThread c) {
+    static boolean isPrivate(Object o, int site, UntornThread c) {
         if (!UntornShadow.OPTIMISTIC || !UntornShadow.ELIDES) return false;
-        long offset = word(o);
+        long places = places(o), offset = places >>> OFFSET_BITS & OFFSET;
         if (offset == 0) return false;
         long word = U.getLong(o, offset);
-        return word == c.mine || word != SHARED && claim(o, offset, c);
+        if (word == c.mine) return true;
+        if ((places & WATCHED) != 0) return isPrivate(o, offset, site, c);
+        return word != SHARED && claim(o, offset, c);
+    }
+
+    /** The same for a watched object. */
+    private static boolean isPrivate(Object o, long offset, int site, UntornThread c) {
+        if (UntornMode.FIRST) {
+            UntornShadow.record(o, offset, site, c);
+            return true;
+        }
+        UntornOwner.publish(o, offset, c);
+        return U.getLong(o, offset) == c.mine;
     }
 
     /** Whether calls on an object leave no record as of now. */
     @ForceInline
     static boolean isPrivateStill(Object o, UntornThread c) {
         if (!UntornShadow.OPTIMISTIC || !UntornShadow.ELIDES) return false;
-        long offset = word(o);
+        long places = places(o), offset = places >>> OFFSET_BITS & OFFSET;
         if (offset == 0) return false;
+        if (UntornMode.FIRST && (places & WATCHED) != 0) return true;
         long word = U.getLong(o, offset);
-        return word == c.mine || word == UntornOwner.UNTRACKED;
+        return word == c.mine || word == UntornOwner.UNTRACKED && (places & WATCHED) == 0;
     }
 
     @DontInline
     private static boolean claim(Object o, long offset, UntornThread c) {
+        long fresh = c.mine;
+        if (fresh != UntornBadge.NONE && U.compareAndSetLong(o, offset, 0, fresh)) return true;
         UntornThread.probe();
         for (;;) {
             c.poll();

@@ -33,8 +33,11 @@ public final class UntornRuntime {
     public static final int WRITES = 1 << 30;
     /** Modes of {@link #lockAcquired}. */
     public static final int EXCLUSIVE = 0, SHARED = 1;
-    /** Modes of {@link #callBegin}: the call is one step with its record, or an interval that may overlap others. */
-    public static final int STEP = 0, INTERVAL = 1;
+    /**
+     * Modes of {@link #callBegin}: the call is one step with its record, an interval that may overlap others, or an
+     * interval of which nobody asks that, as its accesses are approximate anyway; such a one has no beginning.
+     */
+    public static final int STEP = 0, INTERVAL = 1, LOOSE = 2;
 
     /** Whether anything is recorded. Plain: a thread may notice a change late, which only costs or adds events. */
     static boolean on;
@@ -157,7 +160,9 @@ public final class UntornRuntime {
 
     /** After {@code Object.wait} returned or threw anything; does nothing unless a {@link #waiting} is open. */
     public static void woken(Object lock, int site, UntornThread c) {
-        if (on && lock != null) UntornSync.woken(lock, site, c);
+        if (!on) return;
+        UntornBadge.wakes(c);
+        if (lock != null) UntornSync.woken(lock, site, c);
     }
 
     /** Before {@code notify} and {@code notifyAll}, and before a condition's signal. */
@@ -268,6 +273,20 @@ public final class UntornRuntime {
     public static void parking(Thread thread) {
         UntornThread c = UntornThread.of(thread);
         if (c != null && c.settled != 0) UntornShadow.abandon(c);
+    }
+
+    /** Before this thread sleeps, in the methods of the platform in which threads do, and when a monitor is not free. */
+    public static void sleeping() {
+        if (!on) return;
+        UntornThread c = UntornThread.of(Thread.currentThread());
+        if (c != null) UntornBadge.sleeps(c);
+    }
+
+    /** When it is awake again, in whatever way. */
+    public static void awake() {
+        if (!on) return;
+        UntornThread c = UntornThread.of(Thread.currentThread());
+        if (c != null) UntornBadge.wakes(c);
     }
 
     /** When a thread is about to end. */

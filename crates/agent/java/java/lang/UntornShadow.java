@@ -103,7 +103,7 @@ final class UntornShadow {
 
     /** An access is recorded and then made; no safe point lies between. */
     @ForceInline
-    private static void record(Object holder, long offset, int site, UntornThread c) {
+    static void record(Object holder, long offset, int site, UntornThread c) {
         if (!UntornMode.FIRST) c.room();
         long word = U.getLong(holder, offset);
         if (word == c.mine) return;
@@ -283,7 +283,7 @@ final class UntornShadow {
         for (int look = 0; look < 2; look++) {
             UntornThread other = UntornThread.byId(thread);
             if (other != null && other.heldNow() == holder) return false;
-            UntornRuntime.nap(UntornThread.NAP);
+            UntornBadge.nap(UntornThread.NAP);
             if (U.getLongVolatile(holder, offset) != word) return false;
         }
         return true;
@@ -429,7 +429,7 @@ final class UntornShadow {
     }
 
     /** The offset of a field that the class itself declares, or -1. */
-    private static long fieldOffset(Class<?> k, String name) {
+    static long fieldOffset(Class<?> k, String name) {
         try {
             return U.objectFieldOffset(k, name);
         } catch (InternalError none) {

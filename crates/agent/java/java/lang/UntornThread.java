@@ -54,6 +54,7 @@ public final class UntornThread {
     static final long POLL = U.objectFieldOffset(UntornThread.class, "poll");
     /** Calls that a slow path makes below the one that probes. */
     private static final int PROBE_DEPTH = 48;
+    private static final long SHARED_SEEN = U.objectFieldOffset(UntornThread.class, "sharedSeen");
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
 
     private static long memory;
@@ -146,6 +147,8 @@ public final class UntornThread {
 
     /** The newest read-shared transition that is ordered before this thread. */
     long sharedSeen;
+    /** For a first run: the greatest read-shared word that this thread may read without asking, less the least one. */
+    public long seen = Long.MIN_VALUE;
     private long nextObject, lastObject;
     /** The locks used last, most often used next. */
     UntornEntry recent, earlier;
@@ -223,6 +226,8 @@ public final class UntornThread {
     int gate;
     /** Whether the newest request is open, its number, and the number of the last one that was met by looking. */
     int ask, turn, looked;
+    /** Whether this thread sleeps; see {@link UntornBadge#sleeps}. */
+    int sleep;
     /** Whose context this is; null once it has ended. */
     Thread thread;
 
@@ -323,6 +328,11 @@ public final class UntornThread {
     /** How many threads live, about. */
     static int count() {
         return living;
+    }
+
+    /** Whether this thread may read what is read-shared, now that words were locked; if not, it looks at the word again first. */
+    boolean readsShared() {
+        return U.getLongVolatile(this, SHARED_SEEN) != 0;
     }
 
     /** All contexts by thread id, with gaps. */
@@ -441,7 +451,7 @@ public final class UntornThread {
             }
             if (tries++ == 0) U.getAndAddLong(null, memory + CONTROL_WAITS, 1);
             // The reader is behind: it helps nobody to look again and again.
-            UntornRuntime.nap(Math.min(NAP * tries, LONG_NAP));
+            UntornBadge.nap(Math.min(NAP * tries, LONG_NAP));
         }
     }
 
@@ -459,7 +469,7 @@ public final class UntornThread {
         if (tries < 100) {
             Thread.onSpinWait();
         } else {
-            UntornRuntime.nap(NAP);
+            UntornBadge.nap(NAP);
         }
     }
 
@@ -591,7 +601,7 @@ public final class UntornThread {
         } finally {
             globalUnlock();
         }
-        sharedSeen = number;
+        see(number);
         return number;
     }
 
@@ -615,7 +625,15 @@ public final class UntornThread {
         long seen = sharedCount, from = lastShared;
         globalUnlock();
         edge(from);
-        sharedSeen = seen;
+        see(seen);
+    }
+
+    private void see(long number) {
+        sharedSeen = number;
+        long known = Math.min(number, UntornShadow.UNKNOWN_TRANSITION - 1);
+        this.seen = Long.MIN_VALUE + (known << OBJECT_BITS | UntornShadow.OBJECT);
+        // Before this thread looks at a word again: who locks one either sees this, or is seen by this thread.
+        U.fullFence();
     }
 
     // ---- calls that are intervals ---------------------------------------------------------------------------------
