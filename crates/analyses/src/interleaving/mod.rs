@@ -5,6 +5,7 @@
 
 mod conflicts;
 mod cycles;
+mod family;
 mod finding;
 mod slice;
 mod tears;
@@ -74,7 +75,7 @@ pub struct Tear {
     pub hops: Vec<Hop>,
     /// The transactions of other threads that the path passes.
     pub others: Vec<Member>,
-    /// It passes only threads that the region itself started, and comes back when the region has awaited their end.
+    /// It passes only threads that the blamed region itself started, and comes back from one whose end the region has awaited.
     pub domestic: bool,
 }
 
