@@ -277,13 +277,16 @@ fn shrink(shape: &Shape, mut steps: Vec<u32>) -> Vec<u32> {
     steps
 }
 
+/// `UNTORN_SEED=n` checks other traces than usual.
+fn shifted(seeds: std::ops::Range<u64>) -> impl Iterator<Item = u64> {
+    let other = std::env::var("UNTORN_SEED").map_or(0, |n| n.parse::<u64>().unwrap());
+    seeds.map(move |seed| seed + other * 1_000_000)
+}
+
 /// Checks random traces; a failing one is made small and kept among the regressions.
-///
-/// `UNTORN_SEED=n` checks others than usual.
 fn check_random(name: &str, shape: &Shape, seeds: std::ops::Range<u64>, nobody_blamed: u32) {
     let mut seen = Seen::default();
-    let other = std::env::var("UNTORN_SEED").map_or(0, |n| n.parse::<u64>().unwrap());
-    for seed in seeds.map(|seed| seed + other * 1_000_000) {
+    for seed in shifted(seeds) {
         let length = 10 + (seed as usize * 7) % 191;
         let shape = Shape {
             threads: 2 + (seed % 5) as u32,
@@ -350,33 +353,35 @@ fn check_lines(lines: &[String]) -> Result<Seen, String> {
     check(source.tables(), source.events())
 }
 
-/// Threads that start and await each other inside of regions: who is observed and who is only divided by its own threads is the oracle's.
+/// Drops lines as long as the trace is well-formed and still fails.
+fn shrink_lines(mut lines: Vec<String>) -> Vec<String> {
+    let mut at = 0;
+    while at < lines.len() {
+        let mut fewer = lines.clone();
+        fewer.remove(at);
+        if VecSource::from_text(&fewer.join("\n")).is_ok() && check_lines(&fewer).is_err() {
+            (lines, at) = (fewer, 0);
+        } else {
+            at += 1;
+        }
+    }
+    lines
+}
+
+/// Threads that start and await each other inside of regions: who is observed, and who is only divided by its own threads, is the oracle's.
 #[test]
 fn families_of_threads() {
     let mut seen = Seen::default();
-    for seed in 400_000..416_000 {
-        let mut lines = families::random_family(seed, 20 + (seed as usize * 7) % 91);
-        match check_lines(&lines) {
-            Ok(found) => seen.merge(&found),
-            Err(_) => {
-                let mut at = 0;
-                while at < lines.len() {
-                    let mut fewer = lines.clone();
-                    fewer.remove(at);
-                    let text = fewer.join("\n");
-                    if VecSource::from_text(&text).is_ok() && check_lines(&fewer).is_err() {
-                        lines = fewer;
-                        at = 0;
-                    } else {
-                        at += 1;
-                    }
-                }
-                let wrong = check_lines(&lines).unwrap_err();
-                panic!("seed {seed}: {wrong}\n{}", lines.join("\n"));
-            }
+    for seed in shifted(400_000..416_000) {
+        let lines = families::random_family(seed, 20 + (seed as usize * 7) % 91);
+        if let Ok(found) = check_lines(&lines) {
+            seen.merge(&found);
+            continue;
         }
+        let lines = shrink_lines(lines);
+        let wrong = check_lines(&lines).unwrap_err();
+        panic!("seed {seed}: {wrong}\n{}", lines.join("\n"));
     }
-    eprintln!("{seen:?}");
     seen.assert_at_least(&Seen {
         acyclic: 1000,
         torn: 1000,

@@ -365,29 +365,26 @@ impl Search {
     /// The tears that blame somebody, and all paths that show a region torn.
     fn into_found(self) -> (Vec<Found>, Vec<Found>) {
         let (mut found, mut paths) = (self.found, self.foreign);
-        for tear in &mut found {
-            let Some(blamed) = tear.blamed() else {
-                continue;
-            };
-            if tear.is_domestic()
-                && let Some(other) = paths.iter().find(|other| other.is_foreign_to(blamed))
-            {
-                tear.hops.clone_from(&other.hops);
-                tear.origin = other.origin;
+        let beside = paths.len();
+        paths.extend_from_slice(&found);
+        for tear in found.iter_mut().filter(|tear| tear.is_domestic()) {
+            let blamed = tear.blamed();
+            let foreign = |path: &&Found| blamed.is_some_and(|blamed| path.is_foreign_to(blamed));
+            if let Some(path) = paths.iter().find(foreign) {
+                tear.hops.clone_from(&path.hops);
+                tear.origin = path.origin;
             }
         }
         // A smaller pair that is domestic does not stand for one that is not.
-        for path in &paths {
-            let finer = |other: &Found| {
-                (path.blamed()).is_some_and(|blamed| {
-                    other.blamed() != Some(blamed) && other.is_foreign_to(blamed)
-                })
+        for path in &paths[..beside] {
+            let blamed = path.blamed();
+            let is_finer = |other: &Found| {
+                blamed.is_some_and(|begin| other.is_foreign_to(begin)) && other.blamed() != blamed
             };
-            if !found.iter().chain(&paths).any(finer) {
+            if !paths.iter().any(is_finer) {
                 add(&mut found, path.clone());
             }
         }
-        paths.extend_from_slice(&found);
         (found, paths)
     }
 }
