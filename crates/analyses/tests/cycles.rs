@@ -206,15 +206,19 @@ fn a_region_is_observed_if_anybody_but_its_own_threads_tears_it() {
         &["Torn a Observed by A:a C:- C:- B:- B:-"],
     );
     // The inner region awaits a thread that the outer one started; for the outer one it is its own.
-    let trace =
-        "A:begin(a) A:fork(B) A:begin(b) A:r(x) B:w(x) A:join(B) A:r(x) A:end A:end";
+    let trace = "A:begin(a) A:fork(B) A:begin(b) A:r(x) B:w(x) A:join(B) A:r(x) A:end A:end";
     assert_eq!(velodrome(trace), ["Torn b Observed by A:a B:- in a"]);
     assert_eq!(aerodrome(trace), ["Torn b Observed by A:a B:- in a"]);
     // Its own threads divide the inner region, somebody else the outer one.
-    let trace =
-        "A:begin(a) A:w(y) A:begin(b) A:w(x) A:fork(B) B:w(x) A:join(B) C:w(y) A:r(x) A:end A:r(y) A:end";
+    let trace = "A:begin(a) A:w(y) A:begin(b) A:w(x) A:fork(B) B:w(x) A:join(B) C:w(y) A:r(x) A:end A:r(y) A:end";
     assert_eq!(velodrome(trace), ["Torn a Observed by A:a C:-"]);
-    assert_eq!(aerodrome(trace), ["Torn a Observed by A:a C:-", "ForkJoin b Suspected by A:a B:- in a"]);
+    assert_eq!(
+        aerodrome(trace),
+        [
+            "Torn a Observed by A:a C:-",
+            "ForkJoin b Suspected by A:a B:- in a"
+        ]
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 mod evidence;
 mod families;
+mod first_run;
 mod oracle;
 
 use std::collections::BTreeSet;

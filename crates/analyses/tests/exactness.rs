@@ -85,7 +85,9 @@ fn whole_transactions(name: &str, said: &Said, truth: &Oracle) -> Result<(), Str
         let missed = (truth.observed.iter())
             .find(|region| truth.transaction_of[**region] == truth.transaction_of[blamed]);
         if let Some(missed) = missed.filter(|_| !claim.observed) {
-            return Err(format!("{name}: {blamed} hides {missed}, which is observed"));
+            return Err(format!(
+                "{name}: {blamed} hides {missed}, which is observed"
+            ));
         }
     }
     Ok(())

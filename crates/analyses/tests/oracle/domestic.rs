@@ -63,7 +63,9 @@ pub fn is_torn_by_others(
             continue;
         }
         let thread = events[j].thread;
-        let previous = (region.begin..j).rev().find(|i| events[*i].thread == thread);
+        let previous = (region.begin..j)
+            .rev()
+            .find(|i| events[*i].thread == thread);
         let mut now = previous.map_or([false; 2], |i| reached[i]);
         let foreign = !own.started(thread.0);
         for &(i, _) in exact.iter().filter(|(i, k)| *k == j && inside(*i)) {
