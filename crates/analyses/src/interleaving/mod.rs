@@ -7,6 +7,7 @@ mod conflicts;
 mod cycles;
 mod family;
 mod finding;
+mod paths;
 mod slice;
 mod tears;
 

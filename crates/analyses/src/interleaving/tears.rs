@@ -24,71 +24,13 @@ use untorn_trace::Error;
 
 use super::conflicts::{Conflicts, Incoming, Order, Point};
 use super::family::Family;
+use super::paths::{Found, HopFrom, MOST_TEARS, add, begin_of};
 use super::slice::Slice;
 use super::{Hop, Tear};
-use crate::transactions::{Execution, Nesting, Transactions};
+use crate::transactions::{Nesting, Transactions};
 
-/// More distinct regions torn within one transaction help nobody.
-const MOST_TEARS: usize = 64;
 /// A bound on the hops kept: a search in a transaction of many millions of inner regions gives up there.
 const MOST_HOPS: usize = 1 << 22;
-
-/// A step from one thread to another, and how it was reached.
-#[derive(Clone, Copy, Debug)]
-struct HopFrom {
-    previous: u32,
-    /// The next best path to the same thread, domestic to fewer regions; 0 for none.
-    next: u32,
-    from: EventIndex,
-    to: EventIndex,
-    kind: EdgeKind,
-    approximate: bool,
-    /// The part of the transaction that the path left, as the event with which that part began; from 1, 0 for none.
-    part: u64,
-    /// How many hops the path has.
-    length: u32,
-    /// The least of [`Family::origin`] on the way; foreign too if the path has come back from a thread that was not awaited.
-    origin: u64,
-}
-
-impl HopFrom {
-    /// Later parts first, since they blame smaller regions; of paths that left the same part, the shortest, which is the easiest to read.
-    fn rank(&self) -> (u64, Reverse<u32>) {
-        (self.part, Reverse(self.length))
-    }
-}
-
-/// Parts and origins count from 1, as one more than an event.
-fn begin_of(region: &Execution) -> u64 {
-    region.begin.0 + 1
-}
-
-/// A tear with indices in place of events.
-#[derive(Clone, Debug)]
-struct Found {
-    regions: Vec<Execution>,
-    hops: Vec<HopFrom>,
-    origin: u64,
-}
-
-impl Found {
-    fn blamed(&self) -> Option<EventIndex> {
-        self.regions.last().map(|region| region.begin)
-    }
-
-    fn is_domestic(&self) -> bool {
-        (self.regions.last()).is_some_and(|region| self.origin >= begin_of(region))
-    }
-
-    /// Whether it tears that region, the blamed one or one around it, and is not domestic to it.
-    fn is_foreign_to(&self, region: EventIndex) -> bool {
-        self.holds(region) && self.origin < region.0 + 1
-    }
-
-    fn holds(&self, region: EventIndex) -> bool {
-        self.regions.iter().any(|held| held.begin == region)
-    }
-}
 
 struct Search {
     thread: ThreadId,
@@ -243,8 +185,24 @@ impl Search {
         }
     }
 
+    /// Whether a path that has reached the thread is as good as this one in both.
+    fn excels(&self, thread: ThreadId, other: &HopFrom) -> bool {
+        let mut at = self.reached[thread.index()];
+        while at != 0 {
+            let hop = &self.hops[at as usize];
+            if hop.rank() >= other.rank() && hop.origin <= other.origin {
+                return true;
+            }
+            at = hop.next;
+        }
+        false
+    }
+
     /// Keeps the best path to another thread, and those that are domestic to fewer of the open regions than all better ones.
     fn reach_by_several(&mut self, thread: ThreadId, candidates: &[HopFrom]) {
+        if candidates.iter().all(|hop| self.excels(thread, hop)) {
+            return;
+        }
         // The paths that are there come first among equals.
         let mut all: Vec<(HopFrom, Option<u32>)> = Vec::new();
         let mut at = self.reached[thread.index()];
@@ -386,16 +344,6 @@ impl Search {
             }
         }
         (found, paths)
-    }
-}
-
-/// Adds a tear, once for each region; one that is not domestic replaces one that is.
-fn add(all: &mut Vec<Found>, new: Found) {
-    let known = (all.iter()).position(|found| found.blamed() == new.blamed());
-    match known {
-        Some(at) if all[at].is_domestic() && !new.is_domestic() => all[at] = new,
-        None if all.len() < MOST_TEARS => all.push(new),
-        _ => {}
     }
 }
 
