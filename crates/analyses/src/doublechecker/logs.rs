@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 
-use untorn_model::{Event, EventIndex, Kinds, MethodId, Op, ThreadId};
+use untorn_model::{Event, EventIndex, Kinds, Op, ThreadId};
 use untorn_trace::{Batch, Error, Replay};
 
 use super::graph::{Stretch, join_touching};
 use super::icd;
 use super::selection::runs;
+use crate::interleaving::UNSEEN;
 
 /// How many stretches are kept.
 const LIMIT: usize = 1 << 20;
@@ -109,7 +110,7 @@ impl Excerpt<'_> {
     }
 }
 
-/// Every event keeps its place; one that is not to be seen enters a method that is not known, on which no order and no transaction rests.
+/// Every event keeps its place; one that is not to be seen is [`UNSEEN`].
 ///
 /// Who started and awaited which thread is to be seen always, since that tells a region's own threads from others.
 /// It adds no way back to a transaction: what is on one is in the stretches.
@@ -129,7 +130,7 @@ impl Replay for Excerpt<'_> {
                     *event
                 } else {
                     Event {
-                        op: Op::Enter(MethodId(u32::MAX)),
+                        op: UNSEEN,
                         ..*event
                     }
                 }

@@ -16,6 +16,7 @@ use untorn_model::{Event, EventIndex, ThreadId};
 
 use crate::transactions::Execution;
 
+pub(crate) use conflicts::UNSEEN;
 pub(crate) use cycles::cycle;
 pub(crate) use slice::{Reader, Slice};
 pub(crate) use tears::{Effort, tears};
