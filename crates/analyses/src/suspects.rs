@@ -9,7 +9,7 @@ use untorn_findings::{Evidence, Finding, Kind, Verdict, fingerprint};
 use untorn_model::{EventIndex, RegionId, SiteId, ThreadId};
 use untorn_trace::Error;
 
-use crate::interleaving::{Effort, Reader, Slice, Tear, cycle, tears};
+use crate::interleaving::{Effort, Reader, Slice, cycle, tears};
 use crate::transactions::{Execution, Transactions};
 use crate::{Context, Describe};
 
@@ -203,23 +203,7 @@ fn examine(
     slice: &Slice<'_>,
     describe: Describe<'_>,
 ) -> Result<Vec<Finding>, Error> {
-    let mut torn = tears(slice, suspect.thread, suspect.end, sync_edges, effort)?;
-    if let Some(end) = suspect.end.filter(|end| *end > slice.last)
-        && torn.iter().any(|tear| tear.domestic)
-    {
-        // After its own threads somebody else may come.
-        let whole = Slice {
-            last: end,
-            ..*slice
-        };
-        let more = tears(&whole, suspect.thread, suspect.end, sync_edges, effort)?;
-        for tear in torn.iter_mut().filter(|tear| tear.domestic) {
-            let of_same = |other: &&Tear| other.regions == tear.regions && !other.domestic;
-            if let Some(other) = more.iter().find(of_same) {
-                *tear = other.clone();
-            }
-        }
-    }
+    let torn = tears(slice, suspect.thread, suspect.end, sync_edges, effort)?;
     if !torn.is_empty() {
         let findings = (torn.iter()).filter_map(|tear| tear.finding(analysis, &describe));
         return Ok(findings.collect());

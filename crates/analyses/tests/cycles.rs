@@ -194,6 +194,46 @@ fn threads_that_a_region_starts_and_awaits_do_not_tear_it() {
 }
 
 #[test]
+fn a_region_is_observed_if_anybody_but_its_own_threads_tears_it() {
+    // The way to the other thread leads over one of its own, which comes back earlier and on a shorter way.
+    check(
+        "A:begin(a) A:w(x) A:fork(B) B:r(x) B:w(x) B:w(y) C:r(y) C:w(z) A:join(B) A:r(x) A:r(z) A:end",
+        &["Torn a Observed by A:a B:- B:- C:- C:-"],
+    );
+    // The other thread comes before its own.
+    check(
+        "A:begin(a) A:w(x) A:fork(B) C:r(x) C:w(y) B:r(y) B:w(z) A:join(B) A:r(z) A:end",
+        &["Torn a Observed by A:a C:- C:- B:- B:-"],
+    );
+    // The inner region awaits a thread that the outer one started; for the outer one it is its own.
+    let trace = "A:begin(a) A:fork(B) A:begin(b) A:r(x) B:w(x) A:join(B) A:r(x) A:end A:end";
+    assert_eq!(velodrome(trace), ["Torn b Observed by A:a B:- in a"]);
+    assert_eq!(aerodrome(trace), ["Torn b Observed by A:a B:- in a"]);
+    // Its own threads divide the inner region, somebody else the outer one.
+    let trace = "A:begin(a) A:w(y) A:begin(b) A:w(x) A:fork(B) B:w(x) A:join(B) C:w(y) A:r(x) A:end A:r(y) A:end";
+    assert_eq!(velodrome(trace), ["Torn a Observed by A:a C:-"]);
+    assert_eq!(
+        aerodrome(trace),
+        [
+            "Torn a Observed by A:a C:-",
+            "ForkJoin b Suspected by A:a B:- in a"
+        ]
+    );
+}
+
+#[test]
+fn who_awaits_a_thread_awaits_those_that_it_awaited() {
+    check(
+        "A:begin(a) A:w(x) A:fork(B) B:fork(C) C:w(x) B:join(C) A:join(B) A:r(x) A:end",
+        &["ForkJoin a Suspected by A:a B:- B:-"],
+    );
+    check(
+        "A:begin(a) A:w(x) A:fork(B) B:fork(C) C:w(x) B:join(C) A:r(x) A:join(B) A:end",
+        &["Torn a Observed by A:a C:-"],
+    );
+}
+
+#[test]
 fn without_synchronization_edges_locks_order_nothing() {
     let trace = "A:begin(a) A:acq(m) A:rel(m) B:acq(m) B:rel(m) A:acq(m) A:rel(m) A:end";
     let velodrome = Velodrome::new(velodrome::Options {

@@ -9,9 +9,15 @@
 //! Only the latest transaction that a thread has told of, and later ones, can still get a predecessor, which is what [`super::graph`] wants to know.
 //!
 //! *Guarantee.*
-//! If every dependence is told, or one from a later transaction of the same thread, each cycle of the run lies in a component here, so its regions are in the profile.
-//! Left out may be a transaction that a cycle passes only along its thread's order, between one that it enters and one that it leaves: the cycle is there without it.
+//! If every dependence is told, or one from a later transaction of the same thread, each cycle of the run lies in a component here, with all that its threads did between where it enters and where it leaves them (section 3.2.5).
+//! What of this was told is in the profile: the regions that a told dependence of the component enters or leaves, and those that their threads told of in between.
 //! Most components hold no such cycle: that is for the second run to see.
+//!
+//! *What can be missed.*
+//! A dependence that is told from a later transaction than the one that made the access has its true source somewhere before, and of that one nothing may have been told.
+//! Its region is then not in the profile, unless another execution of it is, and a second run of the same schedule does not see the conflict.
+//! So it is enough if a thread tells ([`FirstRun::enter`]) of each region that it passes, and of being outside, once since the last dependence that entered it: what it does after that is in the component together with what it told of.
+//! A program that tells of dependences alone, as the agent's runtime does, can miss a cycle in this way; the paper's first run, which has a node for each transaction, cannot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,6 +71,14 @@ impl Default for FirstRun {
 }
 
 impl FirstRun {
+    /// Searches whenever so many transactions were told of: a matter of speed and memory alone.
+    pub fn searching_after(transactions: usize) -> Self {
+        Self::with_limits(Limits {
+            collect: transactions,
+            condense: transactions,
+        })
+    }
+
     fn with_limits(limits: Limits) -> Self {
         Self {
             graph: Graph::new(limits),
@@ -78,6 +92,7 @@ impl FirstRun {
         self.name(thread, number, region);
         let thread = self.thread(thread);
         thread.current = thread.current.max(number);
+        self.collect_if_due();
     }
 
     /// The transaction of a thread has this region.
@@ -105,9 +120,7 @@ impl FirstRun {
         let current = self.thread(thread).current;
         let (from, to) = (self.node(on, number), self.node(thread, current));
         self.graph.add_edge(from, to);
-        if self.graph.wants_collection() {
-            self.collect();
-        }
+        self.collect_if_due();
     }
 
     fn thread(&mut self, thread: u32) -> &mut Thread {
@@ -135,6 +148,12 @@ impl FirstRun {
         let known = Known { node, named: false };
         self.thread(thread).transactions.insert(number, known);
         node
+    }
+
+    fn collect_if_due(&mut self) {
+        if self.graph.wants_collection() {
+            self.collect();
+        }
     }
 
     fn collect(&mut self) {

@@ -6,12 +6,13 @@
 
 use std::ops::Range;
 
-use untorn_model::{Event, EventIndex, Kinds, MethodId, Op, ThreadId};
+use untorn_model::{Event, EventIndex, Kinds, Op, ThreadId};
 use untorn_trace::{Batch, Error, Replay};
 
 use super::graph::{Stretch, join_touching};
 use super::icd;
 use super::selection::runs;
+use crate::interleaving::UNSEEN;
 
 /// How many stretches are kept.
 const LIMIT: usize = 1 << 20;
@@ -109,7 +110,10 @@ impl Excerpt<'_> {
     }
 }
 
-/// Every event keeps its place; one that is not to be seen enters a method that is not known, on which no order and no transaction rests.
+/// Every event keeps its place; one that is not to be seen is [`UNSEEN`].
+///
+/// Who started and awaited which thread is to be seen always, since that tells a region's own threads from others.
+/// It adds no way back to a transaction: what is on one is in the stretches.
 impl Replay for Excerpt<'_> {
     fn replay(
         &self,
@@ -121,11 +125,12 @@ impl Replay for Excerpt<'_> {
         self.source.replay(range, &mut |batch| {
             events.clear();
             events.extend(batch.indexed().map(|(index, event)| {
-                if event.op.is_gone() || cursors.contain(event.thread, index.0) {
+                let lives = matches!(event.op, Op::Fork(_) | Op::Join(_));
+                if event.op.is_gone() || cursors.contain(event.thread, index.0) || lives {
                     *event
                 } else {
                     Event {
-                        op: Op::Enter(MethodId(u32::MAX)),
+                        op: UNSEEN,
                         ..*event
                     }
                 }
@@ -268,7 +273,8 @@ mod tests {
         read.unwrap();
         assert_eq!(part.len(), 38);
         for (i, event) in (17..).zip(part) {
-            assert_eq!(event == events[i], within(i), "event {i}");
+            let lives = matches!(events[i].op, Op::Fork(_) | Op::Join(_));
+            assert_eq!(event == events[i], within(i) || lives, "event {i}");
         }
     }
 }

@@ -1,10 +1,13 @@
 //! The conflict order of a stretch of the trace, edge by edge.
 
 use untorn_findings::EdgeKind;
-use untorn_model::{Event, EventIndex, Tables, ThreadId};
+use untorn_model::{Event, EventIndex, MethodId, Op, Tables, ThreadId};
 
 use crate::accesses::{Access, Accesses};
 use crate::sync_order::{Marked, SyncOrder};
+
+/// Stands for an event that is not to be seen: it enters a method that is not known, on which no order and no transaction rests.
+pub(crate) const UNSEEN: Op = Op::Enter(MethodId(u32::MAX));
 
 /// An event of the stretch, with what the search notes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,6 +85,7 @@ impl Conflicts {
             );
         }
         if self.order == Order::All
+            && event.op != UNSEEN
             && self.last[event.thread.index()].is_none()
             && let Some(fork) = self.sync.forked_at(event.thread)
         {
@@ -103,7 +107,10 @@ impl Conflicts {
         } else {
             self.sync.release(event, point);
         }
-        self.last[event.thread.index()] = Some(point);
+        // The life of a thread is shown by what is to be seen of it.
+        if event.op != UNSEEN {
+            self.last[event.thread.index()] = Some(point);
+        }
     }
 }
 

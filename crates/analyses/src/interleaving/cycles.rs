@@ -8,7 +8,7 @@ use untorn_findings::EdgeKind;
 use untorn_model::{Event, EventIndex, Op, ThreadId};
 use untorn_trace::Error;
 
-use super::conflicts::{Conflicts, Incoming, Order, Point};
+use super::conflicts::{Conflicts, Incoming, Order, Point, UNSEEN};
 use super::slice::Slice;
 use super::{Cycle, Hop};
 
@@ -37,6 +37,9 @@ impl Graph {
     fn step(&mut self, index: EventIndex, event: &Event, slice: &Slice<'_>) {
         if event.op.is_gone() {
             return self.conflicts.forget(event, slice.tables);
+        }
+        if event.op == UNSEEN {
+            return;
         }
         let thread = event.thread.index();
         let Some(depth) = self.depths.get_mut(thread) else {

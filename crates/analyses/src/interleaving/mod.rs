@@ -5,7 +5,9 @@
 
 mod conflicts;
 mod cycles;
+mod family;
 mod finding;
+mod paths;
 mod slice;
 mod tears;
 
@@ -14,6 +16,7 @@ use untorn_model::{Event, EventIndex, ThreadId};
 
 use crate::transactions::Execution;
 
+pub(crate) use conflicts::UNSEEN;
 pub(crate) use cycles::cycle;
 pub(crate) use slice::{Reader, Slice};
 pub(crate) use tears::{Effort, tears};
@@ -74,7 +77,7 @@ pub struct Tear {
     pub hops: Vec<Hop>,
     /// The transactions of other threads that the path passes.
     pub others: Vec<Member>,
-    /// It passes only threads that the region itself started, and comes back when the region has awaited their end.
+    /// It passes only threads that the blamed region itself started, and comes back from one whose end the region has awaited.
     pub domestic: bool,
 }
 

@@ -95,6 +95,15 @@ pub(crate) struct Slice<'a> {
 }
 
 impl Slice<'_> {
+    /// The stretch up to an event, or to the end of the trace.
+    pub(crate) fn until(&self, last: Option<EventIndex>) -> Self {
+        let end = EventIndex(self.reader.trace_end.0.saturating_sub(1));
+        Self {
+            last: last.unwrap_or(end),
+            ..*self
+        }
+    }
+
     /// Calls `visit` with every event of the stretch.
     pub(crate) fn each(&self, mut visit: impl FnMut(EventIndex, &Event)) -> Result<(), Error> {
         let end = EventIndex(self.last.0 + 1);

@@ -6,119 +6,85 @@
 //! Of the paths that reach a thread from one part the shortest is kept.
 //! Parts are told apart only where a region begins or ends, since nothing else changes the blame.
 //!
-//! A transaction that starts threads and awaits their ends lets them come between its parts on purpose.
-//! A path that passes no other threads, and comes back after the end of the last one was awaited, is *domestic*: it shows nothing that fork and join do not.
-//! Once the transaction has started a thread, a further search looks for paths of the same regions that are not.
+//! A region that starts threads and awaits their ends lets them come between its parts on purpose.
+//! A path is *domestic* to a region if it passes only threads that the region started, they or their children, and comes back from one whose end was awaited by then: it shows nothing that fork and join do not.
+//! Hops are the dependences of figure 5 of the DoubleChecker paper, so a path comes back from whoever accessed the location last.
+//!
+//! A region is observed to be torn if some path of exact data conflicts tears it that is not domestic to it, whatever others there are.
+//! So once the transaction has started a thread, the search by exact data keeps more than one path to each thread: of two paths, one may have left a later part and the other be domestic to fewer of the open regions.
+//! The regions to which a path is domestic begin before the earliest fork of a thread on its way, its *origin*; a path to follow is one that no other excels in both.
+//! These are at most one more than the regions open, so the pass is linear in the events times how deep the transaction nests, and that only after a fork.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use untorn_findings::EdgeKind;
-use untorn_model::{Event, EventIndex, Op, ThreadId};
+use untorn_model::{Event, EventIndex, ThreadId};
 use untorn_trace::Error;
 
 use super::conflicts::{Conflicts, Incoming, Order, Point};
+use super::family::Family;
+use super::paths::{Found, HopFrom, MOST_TEARS, add, begin_of};
 use super::slice::Slice;
 use super::{Hop, Tear};
-use crate::transactions::{Execution, Nesting, Transactions};
+use crate::transactions::{Nesting, Transactions};
 
-/// More distinct regions torn within one transaction help nobody.
-const MOST_TEARS: usize = 64;
 /// A bound on the hops kept: a search in a transaction of many millions of inner regions gives up there.
 const MOST_HOPS: usize = 1 << 22;
 
-/// A step from one thread to another, and how it was reached.
-#[derive(Clone, Copy, Debug)]
-struct HopFrom {
-    previous: u32,
-    from: EventIndex,
-    to: EventIndex,
-    kind: EdgeKind,
-    approximate: bool,
-    /// The part of the transaction that the path left, as the event with which that part began; from 1, 0 for none.
-    part: u64,
-    /// How many hops the path has.
-    length: u32,
-    /// All threads on the way were started by the transaction, and the last one's end was awaited if it comes back.
-    domestic: bool,
-}
-
-impl HopFrom {
-    /// Later parts first, since they blame smaller regions; of paths that left the same part, the shortest, which is the easiest to read.
-    fn rank(&self) -> (u64, Reverse<u32>) {
-        (self.part, Reverse(self.length))
-    }
-}
-
-/// What a thread is to the transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kin {
-    Foreign,
-    /// Started by the transaction, or by a thread that it started.
-    Child,
-    /// And its end was awaited.
-    Joined,
-}
-
-/// A tear with indices in place of events.
-#[derive(Clone, Debug)]
-struct Found {
-    regions: Vec<Execution>,
-    hops: Vec<HopFrom>,
-    domestic: bool,
-}
-
-impl Found {
-    fn blamed(&self) -> Option<EventIndex> {
-        self.regions.last().map(|region| region.begin)
-    }
-}
-
-#[derive(Clone)]
 struct Search {
     thread: ThreadId,
-    /// By thread.
-    kin: Vec<Kin>,
-    /// Paths through children alone are not followed.
-    foreign_only: bool,
+    /// Whether paths that are domestic to fewer regions are followed beside the best.
+    ranks: bool,
     conflicts: Conflicts,
     transactions: Transactions,
-    /// By thread: the hop by which the latest part of the transaction reached it.
+    /// By thread: the hop by which the latest part of the transaction reached it, with others behind it.
     reached: Vec<u32>,
     /// The first stands for nothing.
     hops: Vec<HopFrom>,
     /// The latest part that came back.
     returned: u64,
+    /// The latest part that came back by a path that is domestic to no region.
+    foreign_returned: u64,
+    /// Open regions known to be torn by a path that is not domestic to them.
+    known: Vec<EventIndex>,
     incoming: Vec<Incoming>,
+    candidates: Vec<HopFrom>,
     found: Vec<Found>,
+    /// For each torn region, once there are domestic paths, one that is not domestic to it.
+    foreign: Vec<Found>,
 }
 
 impl Search {
     fn new(thread: ThreadId, order: Order, slice: &Slice<'_>) -> Self {
         Self {
             thread,
-            kin: vec![Kin::Foreign; slice.tables.threads.len()],
-            foreign_only: false,
+            ranks: order == Order::ExactData,
             conflicts: Conflicts::new(order, slice.tables),
             transactions: Transactions::default(),
             reached: vec![0; slice.tables.threads.len()],
             hops: vec![HopFrom {
                 previous: 0,
+                next: 0,
                 from: EventIndex(0),
                 to: EventIndex(0),
                 kind: EdgeKind::Program,
                 approximate: false,
                 part: 0,
                 length: 0,
-                domestic: true,
+                origin: u64::MAX,
             }],
             returned: 0,
+            foreign_returned: 0,
+            known: Vec::new(),
             incoming: Vec::new(),
+            candidates: Vec::new(),
             found: Vec::new(),
+            foreign: Vec::new(),
         }
     }
 
-    fn step(&mut self, index: EventIndex, event: &Event, slice: &Slice<'_>) {
+    fn step(&mut self, index: EventIndex, event: &Event, family: &Family, slice: &Slice<'_>) {
         if self.hops.len() > MOST_HOPS {
             return;
         }
@@ -126,85 +92,205 @@ impl Search {
             return self.conflicts.forget(event, slice.tables);
         }
         let own = event.thread == self.thread;
-        if matches!(event.op, Op::Fork(_) | Op::Join(_)) {
-            self.follow_lives(event);
-        }
-        if own && self.transactions.step(index, event) != Nesting::Unchanged {
-            self.hops.push(HopFrom {
-                part: index.0 + 1,
-                ..self.hops[0]
-            });
-            self.reached[event.thread.index()] = self.hops.len() as u32 - 1;
+        if own {
+            self.nest(index, event);
         }
         let mut incoming = std::mem::take(&mut self.incoming);
         self.conflicts.incoming(event, slice.tables, &mut incoming);
-        let best = (incoming.iter())
-            .filter(|edge| !own || edge.thread != self.thread)
-            .max_by_key(|edge| self.hops[edge.from.note as usize].rank())
-            .copied();
-        incoming.clear();
+        let several = self.ranks && !family.is_alone();
+        for edge in incoming.drain(..) {
+            if !own || edge.thread != self.thread {
+                self.follow(index, event, &edge, family, several, slice);
+            }
+        }
         self.incoming = incoming;
-        if let Some(edge) = best {
-            self.enter(index, event, &edge, slice);
+        if !self.candidates.is_empty() {
+            let mut candidates = std::mem::take(&mut self.candidates);
+            match (own, several) {
+                (true, _) => self.come_back(&candidates, several),
+                (false, false) => self.reach(event.thread, &candidates),
+                (false, true) => self.reach_by_several(event.thread, &candidates),
+            }
+            candidates.clear();
+            self.candidates = candidates;
         }
         let note = self.reached[event.thread.index()];
         self.conflicts
             .record(event, Point::new(index, note, slice.begin));
     }
 
-    fn follow_lives(&mut self, event: &Event) {
-        if event.thread != self.thread && self.kin[event.thread.index()] == Kin::Foreign {
-            return;
-        }
-        match event.op {
-            Op::Fork(child) => self.kin[child.index()] = Kin::Child,
-            Op::Join(child) if self.kin[child.index()] == Kin::Child => {
-                self.kin[child.index()] = Kin::Joined;
-            }
+    /// A new part where the transaction's own nesting changes.
+    fn nest(&mut self, index: EventIndex, event: &Event) {
+        match self.transactions.step(index, event) {
+            Nesting::Unchanged => return,
+            Nesting::InnerEnd(ended) => self.known.retain(|region| *region < ended.begin),
             _ => {}
         }
+        self.hops.push(HopFrom {
+            part: index.0 + 1,
+            ..self.hops[0]
+        });
+        self.reached[event.thread.index()] = self.hops.len() as u32 - 1;
     }
 
-    fn enter(&mut self, index: EventIndex, event: &Event, edge: &Incoming, slice: &Slice<'_>) {
-        let HopFrom {
-            part,
-            length,
-            domestic,
-            ..
-        } = self.hops[edge.from.note as usize];
-        let domestic = domestic
-            && if event.thread == self.thread {
-                self.kin[edge.thread.index()] == Kin::Joined
+    /// Goes on along an edge with the paths that have reached its source.
+    fn follow(
+        &mut self,
+        index: EventIndex,
+        event: &Event,
+        edge: &Incoming,
+        family: &Family,
+        several: bool,
+        slice: &Slice<'_>,
+    ) {
+        let mut at = edge.from.note;
+        loop {
+            let hop = self.hops[at as usize];
+            if hop.part == 0 {
+                return;
+            }
+            let origin = if event.thread != self.thread {
+                family.origin(event.thread)
+            } else if family.has_awaited(edge.thread) {
+                hop.origin
             } else {
-                self.kin[event.thread.index()] != Kin::Foreign
+                Family::FOREIGN
             };
-        if domestic && self.foreign_only {
+            self.candidates.push(HopFrom {
+                previous: at,
+                next: 0,
+                from: edge.from.index(slice.begin),
+                to: index,
+                kind: edge.kind,
+                approximate: edge.approximate,
+                length: hop.length + 1,
+                origin: hop.origin.min(origin),
+                ..hop
+            });
+            at = hop.next;
+            if at == 0 || !several {
+                return;
+            }
+        }
+    }
+
+    /// Keeps the best path to another thread.
+    fn reach(&mut self, thread: ThreadId, candidates: &[HopFrom]) {
+        let reached = &mut self.reached[thread.index()];
+        if let Some(best) = candidates.iter().max_by_key(|hop| hop.rank())
+            && best.rank() > self.hops[*reached as usize].rank()
+        {
+            *reached = self.hops.len() as u32;
+            self.hops.push(*best);
+        }
+    }
+
+    /// Whether a path that has reached the thread is as good as this one in both.
+    fn excels(&self, thread: ThreadId, other: &HopFrom) -> bool {
+        let mut at = self.reached[thread.index()];
+        while at != 0 {
+            let hop = &self.hops[at as usize];
+            if hop.rank() >= other.rank() && hop.origin <= other.origin {
+                return true;
+            }
+            at = hop.next;
+        }
+        false
+    }
+
+    /// Keeps the best path to another thread, and those that are domestic to fewer of the open regions than all better ones.
+    fn reach_by_several(&mut self, thread: ThreadId, candidates: &[HopFrom]) {
+        if candidates.iter().all(|hop| self.excels(thread, hop)) {
             return;
         }
-        let hop = HopFrom {
-            previous: edge.from.note,
-            from: edge.from.index(slice.begin),
-            to: index,
-            kind: edge.kind,
-            approximate: edge.approximate,
-            part,
-            length: length + 1,
-            domestic,
-        };
-        if event.thread != self.thread {
-            let reached = &mut self.reached[event.thread.index()];
-            if hop.rank() > self.hops[*reached as usize].rank() {
-                *reached = self.hops.len() as u32;
-                self.hops.push(hop);
+        // The paths that are there come first among equals.
+        let mut all: Vec<(HopFrom, Option<u32>)> = Vec::new();
+        let mut at = self.reached[thread.index()];
+        while at != 0 {
+            let hop = self.hops[at as usize];
+            all.push((hop, Some(at)));
+            at = hop.next;
+        }
+        let there = all.len();
+        all.extend(candidates.iter().map(|hop| (*hop, None)));
+        all.sort_by_key(|(hop, _)| Reverse(hop.rank()));
+        let open = self.transactions.open(self.thread);
+        let mut least = u64::MAX;
+        let mut first = true;
+        all.retain(|(hop, _)| {
+            // The innermost open region that this path tears, and to which all better ones are domestic.
+            let within = hop.part.min(least);
+            let held = open.partition_point(|region| begin_of(region) <= within);
+            let adds = held > 0 && hop.origin < begin_of(&open[held - 1]);
+            if std::mem::take(&mut first) || adds {
+                least = least.min(hop.origin);
+                return true;
             }
-        } else if part > self.returned {
-            self.returned = part;
-            self.tear(hop);
+            false
+        });
+        let is_known = |(_, known): &(HopFrom, Option<u32>)| known.is_some();
+        if all.len() == there && all.iter().all(is_known) {
+            return;
+        }
+        let mut next = 0;
+        for (hop, known) in all.into_iter().rev() {
+            next = match known {
+                Some(known) if hop.next == next => known,
+                _ => {
+                    self.hops.push(HopFrom { next, ..hop });
+                    self.hops.len() as u32 - 1
+                }
+            };
+        }
+        self.reached[thread.index()] = next;
+    }
+
+    /// Paths enter the transaction again.
+    fn come_back(&mut self, candidates: &[HopFrom], several: bool) {
+        let best = candidates.iter().max_by_key(|hop| hop.rank());
+        if let Some(best) = best.filter(|best| best.part > self.returned) {
+            self.returned = best.part;
+            if !several {
+                // Nobody was started yet, so no path is domestic.
+                self.foreign_returned = best.part;
+            }
+            let tear = self.tear(best);
+            if !tear.regions.is_empty() {
+                add(&mut self.found, tear);
+            }
+        }
+        if several {
+            for hop in candidates {
+                self.come_back_foreign(hop);
+            }
         }
     }
 
-    fn tear(&mut self, last: HopFrom) {
-        let mut hops = vec![last];
+    /// Notes a path for the regions that it tears and is not domestic to, unless one is known for each of them.
+    fn come_back_foreign(&mut self, hop: &HopFrom) {
+        let open = self.transactions.open(self.thread);
+        let torn = open.iter().rev().map(begin_of);
+        let fresh: Vec<EventIndex> = torn
+            .skip_while(|begin| *begin > hop.part)
+            .take_while(|begin| *begin > hop.origin.max(self.foreign_returned))
+            .map(|begin| EventIndex(begin - 1))
+            .filter(|begin| !self.known.contains(begin))
+            .collect();
+        if fresh.is_empty() {
+            return;
+        }
+        self.known.extend(fresh);
+        if hop.origin == Family::FOREIGN {
+            self.foreign_returned = hop.part;
+        }
+        if self.foreign.len() < MOST_TEARS {
+            let tear = self.tear(hop);
+            self.foreign.push(tear);
+        }
+    }
+
+    fn tear(&self, last: &HopFrom) -> Found {
+        let mut hops = vec![*last];
         let mut at = last.previous;
         // The chain ends in a part of the transaction itself, which follows nothing.
         while self.hops[at as usize].previous != 0 {
@@ -212,35 +298,52 @@ impl Search {
             at = self.hops[at as usize].previous;
         }
         hops.reverse();
-        let regions = self
-            .transactions
-            .holding(self.thread, hops[0].from)
-            .to_vec();
-        if !regions.is_empty() {
-            let domestic = last.domestic;
-            add(
-                &mut self.found,
-                Found {
-                    regions,
-                    hops,
-                    domestic,
-                },
-            );
+        let regions = self.transactions.holding(self.thread, hops[0].from);
+        Found {
+            regions: regions.to_vec(),
+            hops,
+            origin: last.origin,
         }
     }
 
     fn has_foreign(&self) -> bool {
-        self.found.iter().any(|found| !found.domestic)
+        !self.foreign.is_empty() || self.found.iter().any(|found| !found.is_domestic())
     }
-}
 
-/// Adds a tear, once for each region; one that is not domestic replaces one that is.
-fn add(all: &mut Vec<Found>, new: Found) {
-    let known = (all.iter()).position(|found| found.blamed() == new.blamed());
-    match known {
-        Some(at) if all[at].domestic && !new.domestic => all[at] = new,
-        None if all.len() < MOST_TEARS => all.push(new),
-        _ => {}
+    /// Whether each region that is blamed, here or by another search, and torn by exact data is so by a path that is not domestic to it.
+    fn is_settled(&self, others: &[Found]) -> bool {
+        let paths = || self.found.iter().chain(&self.foreign);
+        let mut blamed = self.found.iter().chain(others).filter_map(Found::blamed);
+        blamed.all(|region| {
+            paths().any(|path| path.is_foreign_to(region))
+                || !paths().any(|path| path.holds(region))
+        })
+    }
+
+    /// The tears that blame somebody, and all paths that show a region torn.
+    fn into_found(self) -> (Vec<Found>, Vec<Found>) {
+        let (mut found, mut paths) = (self.found, self.foreign);
+        let beside = paths.len();
+        paths.extend_from_slice(&found);
+        for tear in found.iter_mut().filter(|tear| tear.is_domestic()) {
+            let blamed = tear.blamed();
+            let foreign = |path: &&Found| blamed.is_some_and(|blamed| path.is_foreign_to(blamed));
+            if let Some(path) = paths.iter().find(foreign) {
+                tear.hops.clone_from(&path.hops);
+                tear.origin = path.origin;
+            }
+        }
+        // A smaller pair that is domestic does not stand for one that is not.
+        for path in &paths[..beside] {
+            let blamed = path.blamed();
+            let is_finer = |other: &Found| {
+                blamed.is_some_and(|begin| other.is_foreign_to(begin)) && other.blamed() != blamed
+            };
+            if !paths.iter().any(is_finer) {
+                add(&mut found, path.clone());
+            }
+        }
+        (found, paths)
     }
 }
 
@@ -253,6 +356,8 @@ pub(crate) enum Effort {
 }
 
 /// Every region of the transaction in the slice that is torn, each once, by exact data conflicts where these suffice.
+///
+/// The transaction may go on after the slice: what tears a region only by its own threads there is looked at to its end.
 pub(crate) fn tears(
     slice: &Slice<'_>,
     thread: ThreadId,
@@ -263,35 +368,40 @@ pub(crate) fn tears(
     let everything = if sync_edges { Order::All } else { Order::Data };
     let mut exact = Search::new(thread, Order::ExactData, slice);
     let mut all = Search::new(thread, everything, slice);
-    let mut foreign: Option<Search> = None;
+    let mut family = Family::new(thread, slice.tables.threads.len());
     slice.each_until(|index, event| {
-        if foreign.is_none() && event.thread == thread && matches!(event.op, Op::Fork(_)) {
-            // Up to here there are no children, so the two are the same.
-            foreign = Some(Search {
-                foreign_only: true,
-                ..exact.clone()
-            });
-        }
-        exact.step(index, event, slice);
-        all.step(index, event, slice);
-        if let Some(foreign) = &mut foreign {
-            foreign.step(index, event, slice);
-        }
-        let observed = exact.has_foreign() || foreign.as_ref().is_some_and(Search::has_foreign);
-        if effort == Effort::FirstObserved && observed {
+        family.follow(index, event);
+        exact.step(index, event, &family, slice);
+        all.step(index, event, &family, slice);
+        if effort == Effort::FirstObserved && exact.has_foreign() {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     })?;
-    let mut found = exact.found;
-    // Only in place of a domestic one: which regions are blamed is the same either way.
-    for tear in foreign.into_iter().flat_map(|search| search.found) {
-        if found.iter().any(|known| known.blamed() == tear.blamed()) {
-            add(&mut found, tear);
-        }
+    // After its own threads somebody else may come.
+    let blamed = exact.found.len();
+    let whole = slice.until(end);
+    if !exact.is_settled(&all.found) {
+        let rest = Slice {
+            begin: EventIndex(slice.last.0 + 1),
+            ..whole
+        };
+        let mut paths = exact.foreign.len();
+        rest.each_until(|index, event| {
+            family.follow(index, event);
+            exact.step(index, event, &family, slice);
+            if std::mem::replace(&mut paths, exact.foreign.len()) != exact.foreign.len()
+                && exact.is_settled(&all.found)
+            {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        exact.found.truncate(blamed);
     }
-    if effort == Effort::FirstObserved && found.iter().any(|found| !found.domestic) {
-        found.retain(|found| !found.domestic);
+    let (mut found, paths) = exact.into_found();
+    if effort == Effort::FirstObserved && found.iter().any(|found| !found.is_domestic()) {
+        found.retain(|found| !found.is_domestic());
         all.found.clear();
     }
     for mut tear in all.found {
@@ -303,18 +413,17 @@ pub(crate) fn tears(
             .find(|other| other.blamed() == Some(blamed))
         {
             // Of what fork and join alone explain, fork and join are the better evidence.
-            if known.domestic {
+            if known.is_domestic() {
                 *known = tear;
             }
             continue;
         }
         // A smaller region inside of this one is torn by data alone, and so is this one.
-        let within = found
-            .iter()
-            .find(|other| other.regions.iter().any(|region| region.begin == blamed));
+        let foreign = paths.iter().find(|path| path.is_foreign_to(blamed));
+        let within = foreign.or_else(|| paths.iter().find(|path| path.holds(blamed)));
         if let Some(inner) = within {
             tear.hops.clone_from(&inner.hops);
-            tear.domestic = inner.domestic;
+            tear.origin = inner.origin;
         }
         found.push(tear);
     }
@@ -352,6 +461,6 @@ fn with_events(
         end,
         hops,
         others,
-        domestic: found.domestic,
+        domestic: found.is_domestic(),
     })
 }

@@ -3,6 +3,8 @@
 //! Nothing is merged, collected or forgotten, and no code is shared with the analyses.
 //! Regions that are open at the end are closed there.
 
+mod domestic;
+
 use std::collections::BTreeSet;
 
 use untorn_model::conflict::{accesses_conflict, modes_conflict};
@@ -82,8 +84,10 @@ pub struct Oracle {
     pub first_violation: Option<usize>,
     /// By all conflicts.
     pub all: Tearing,
-    /// By exact data conflicts alone: what may be called observed.
+    /// By exact data conflicts alone.
     pub data: Tearing,
+    /// The regions that exact data conflicts tear by a path that is not domestic to them: what may be called observed.
+    pub observed: BTreeSet<usize>,
 }
 
 /// All conflicts of a trace, by their second event.
@@ -110,11 +114,18 @@ impl Oracle {
         let edges = pairs(&|conflict| sync_edges || conflict != Conflict::Sync);
         let exact = pairs(&|conflict| conflict == Conflict::Data);
         let graph = Graph::new(&transactions, &transaction_of, &edges);
+        let data = tearing(events, &regions, &exact);
+        let observed = (regions.iter().copied())
+            .filter(|region| data.torn.contains(&region.begin))
+            .filter(|region| domestic::is_torn_by_others(events, *region, &exact))
+            .map(|region| region.begin)
+            .collect();
         Self {
             components: graph.components(),
             first_violation: graph.first_violation,
             all: tearing(events, &regions, &edges),
-            data: tearing(events, &regions, &exact),
+            data,
+            observed,
             transactions,
             transaction_of,
             regions,
