@@ -253,6 +253,7 @@ fn waits_give_the_monitor_up() {
         &[
             "acquired lock",
             "waiting lock",
+            "sleeping",
             "woken lock",
             "notifying lock",
             "releasing lock",
@@ -288,8 +289,7 @@ fn library_calls_tell_what_the_model_says() {
             "call HashMap",
             "interval HashMap[l]",
             "update content",
-            "call HashMap",
-            "interval HashMap[]",
+            "loose HashMap[]",
             "read content approximate",
             "call AtomicInteger",
             "step AtomicInteger[]",

@@ -17,7 +17,8 @@
 //! A dependence that is told from a later transaction than the one that made the access has its true source somewhere before, and of that one nothing may have been told.
 //! Its region is then not in the profile, unless another execution of it is, and a second run of the same schedule does not see the conflict.
 //! So it is enough if a thread tells ([`FirstRun::enter`]) of each region that it passes, and of being outside, once since the last dependence that entered it: what it does after that is in the component together with what it told of.
-//! A program that tells of dependences alone, as the agent's runtime does, can miss a cycle in this way; the paper's first run, which has a node for each transaction, cannot.
+//! The agent's runtime does so.
+//! A program that told of dependences alone could miss a cycle; the paper's first run, which has a node for each transaction, cannot.
 
 use std::collections::{BTreeMap, BTreeSet};
 

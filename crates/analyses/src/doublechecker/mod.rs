@@ -35,7 +35,7 @@
 //! *Single-run* does both.
 //! *First-run* does the imprecise part and yields a [`Profile`]: the static regions in components, and whether events outside of regions were in any.
 //! *Second-run* looks only at what one or more profiles name (the analysis inside of [`Selected`]); over the trace that made the profile it finds what single-run finds, over another run it may miss what was in no component before.
-//! A first run inside of a program tells only of transactions with dependences, so its profile can also lack a region that held the source of a conflict between two such (`first.rs`).
+//! A first run inside of a program tells of a conflict's source no more than that it lies between two transactions of its thread, so its profile holds the regions of all in between (`first.rs`).
 //! For comparison: a second run that always looks at events outside of regions, velodrome as the second run (in [`Selected`] likewise), and the precise part alone.
 //!
 //! # Limits

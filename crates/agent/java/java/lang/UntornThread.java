@@ -175,6 +175,14 @@ public final class UntornThread {
     /** In a first run: the transaction that the log names last. */
     private long noted;
     private static final int TRANSACTIONS = 16;
+    /**
+     * In a first run: how many dependences have entered this thread, and the regions told of since the last one. A
+     * dependence that leaves the thread may name a later transaction than the one that it comes from; as each region is
+     * told of once after it was entered, the true one is among those that the reader knows.
+     */
+    private long entered;
+    private long[] told;
+    private static final int TOLD = 64;
 
     /** A region begins, in a run that records regions. Calls, so that sites stay small. */
     @DontInline
@@ -212,6 +220,14 @@ public final class UntornThread {
         transactions[(int) next & TRANSACTIONS - 1] = next << REGION_BITS | region;
         // Last: who sees the number sees the region.
         U.putLongRelease(this, POSITION, next);
+        if (entered != 0 && told[region & TOLD - 1] != (entered << REGION_BITS | region)) tell(region);
+    }
+
+    @DontInline
+    private void tell(int region) {
+        if (limit - cursor < EVENT_BYTES) nextSegment();
+        told[region & TOLD - 1] = entered << REGION_BITS | region;
+        note();
     }
 
     // ---- ownership: see UntornBadge, which alone writes what other threads write here -----------------------------
@@ -267,6 +283,7 @@ public final class UntornThread {
         made.skip = UntornMode.SECOND && !UntornMode.UNARY;
         if (UntornMode.FIRST) {
             made.transactions = new long[TRANSACTIONS];
+            made.told = new long[TOLD];
             made.turnTo(0);
         }
         UntornBadge.first(made);
@@ -493,6 +510,7 @@ public final class UntornThread {
     @DontInline
     private void depend(long from) {
         if (limit - cursor < EVENT_BYTES) nextSegment();
+        entered++;
         if (depth == 0 || plain) turnTo(0);
         note();
         source(from);

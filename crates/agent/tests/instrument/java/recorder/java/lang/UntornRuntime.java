@@ -101,6 +101,10 @@ public final class UntornRuntime {
         event("waiting " + name(lock));
     }
 
+    public static void sleeping() {
+        event("sleeping");
+    }
+
     public static void woken(Object lock, int site, UntornThread c) {
         if (c.waits) event("woken " + name(lock));
         c.waits = false;
@@ -154,7 +158,7 @@ public final class UntornRuntime {
 
     public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (receiver == null) return;
-        event((mode == 0 ? "step " : "interval ") + name(receiver) + "[" + (key == null ? "" : key) + "]");
+        event((mode == 0 ? "step " : mode == 1 ? "interval " : "loose ") + name(receiver) + "[" + (key == null ? "" : key) + "]");
         if (mode == 0) free(c, site);
         else event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
     }
