@@ -22,6 +22,8 @@ struct Way {
 
 enum Options {
     Record(&'static [&'static str]),
+    /// A first run.
+    First,
     Agent(&'static str),
 }
 
@@ -30,7 +32,7 @@ const EVERY_METHOD: &str = "heuristic = \"all-methods\"\ninclude = [\"**\"]\n";
 /// Stands for the file with that specification.
 const SPEC: &str = "SPEC";
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 5] = [
     Way {
         name: "default",
         options: Options::Record(&[]),
@@ -44,8 +46,13 @@ const WAYS: [Way; 4] = [
         options: Options::Record(&["--arrays", "--stacks", "--spec", SPEC]),
     },
     Way {
-        name: "optimistic",
-        options: Options::Agent("tracking=optimistic,arrays=on"),
+        name: "pessimistic",
+        options: Options::Agent("tracking=pessimistic,arrays=on"),
+    },
+    // A second run differs from a single one in the numbers of regions alone.
+    Way {
+        name: "first run",
+        options: Options::First,
     },
 ];
 
@@ -156,6 +163,14 @@ impl Verify<'_> {
                         command.arg(option);
                     }
                 }
+                command.arg("--").args(words);
+                command
+            }
+            Options::First => {
+                let mut command = Command::new(self.workspace.untorn()?);
+                command.args(["run", "--stats", "--exit-code", "program", "--mode", "first"]);
+                command.arg("--profile").arg(self.folder.join("first.prof"));
+                command.arg("-o").arg(self.folder.join("findings.txt"));
                 command.arg("--").args(words);
                 command
             }

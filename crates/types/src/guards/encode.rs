@@ -296,18 +296,18 @@ impl<'a> Encoder<'a> {
     }
 
     /// A protecting lock must be held, be `none`, or be required of callers in the same way.
+    ///
+    /// That callers hold it is not enough for one that they choose: for `always_held`, which protects nothing, they do.
     fn protected(&self, point: &Point, lock: Option<Lock>) -> Met {
         match lock {
             Some(Locks::NONE) => Met::Always,
             None | Some(Locks::ALWAYS_HELD) => Met::If(Vec::new()),
-            Some(lock) => match self.met(point, &[lock]) {
-                Met::Always => Met::Always,
-                Met::If(mut lits) => {
-                    if !point.blurred {
-                        lits.extend(self.vars.protects.get(&(point.method, lock)));
-                    }
-                    Met::If(lits)
-                }
+            Some(lock) => match (
+                self.met(point, &[lock]),
+                self.vars.protects.get(&(point.method, lock)),
+            ) {
+                (Met::If(_), Some(&required)) if !point.blurred => Met::If(vec![required]),
+                (met, _) => met,
             },
         }
     }

@@ -117,6 +117,8 @@ final class UntornOwner {
                 }
             } else {
                 c.edge(UntornBadge.past(badge));
+                // A first run may wait for room there.
+                if (UntornMode.FIRST && c.mine != mine) continue;
             }
             boolean privately = state == UntornShadow.FRESH;
             if (privately) object = named(holder, c);
