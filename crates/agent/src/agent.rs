@@ -148,15 +148,58 @@ fn numbered(path: &Path) -> PathBuf {
     }
 }
 
-/// What this process runs, for reports: its command line without the JVM.
+/// What this process runs, for reports: its command line without the JVM and what is meant for it.
 fn program() -> String {
     let bytes = std::fs::read("/proc/self/cmdline").unwrap_or_default();
-    let words: Vec<String> = bytes
-        .split(|&b| b == 0)
-        .map(|word| String::from_utf8_lossy(word).into_owned())
-        // What `untorn run` added itself.
-        .filter(|word| !word.is_empty() && !word.starts_with("-agentpath:"))
-        .filter(|word| word != "-XX:-DontCompileHugeMethods")
-        .collect();
-    words.get(1..).unwrap_or_default().join(" ")
+    let words = bytes.split(|&b| b == 0).filter(|word| !word.is_empty());
+    let words: Vec<_> = words.map(String::from_utf8_lossy).collect();
+    let of_jvm = options_of_jvm(words.get(1..).unwrap_or_default());
+    words.get(1 + of_jvm..).unwrap_or_default().join(" ")
+}
+
+/// How many words come before the main class, the jar or the module.
+fn options_of_jvm<S: AsRef<str>>(words: &[S]) -> usize {
+    const WITH_VALUE: [&str; 12] = [
+        "-cp",
+        "-classpath",
+        "--class-path",
+        "-p",
+        "--module-path",
+        "--upgrade-module-path",
+        "--add-modules",
+        "--limit-modules",
+        "--add-reads",
+        "--add-exports",
+        "--add-opens",
+        "--patch-module",
+    ];
+    let mut at = 0;
+    while let Some(word) = words.get(at).map(S::as_ref) {
+        at += match word {
+            _ if WITH_VALUE.contains(&word) => 2,
+            "-jar" | "-m" | "--module" => break,
+            _ if word.starts_with('-') || word.starts_with('@') => 1,
+            _ => break,
+        };
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_called_after_what_it_runs() {
+        let shown = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            words[options_of_jvm(&words)..].join(" ")
+        };
+        assert_eq!(shown("-Xmx1g -cp a.jar:b.jar -ea Main 2"), "Main 2");
+        assert_eq!(
+            shown("--add-opens a/b=c -jar app.jar -x"),
+            "-jar app.jar -x"
+        );
+        assert_eq!(shown("@options -p mods -m app/Main"), "-m app/Main");
+    }
 }

@@ -168,7 +168,14 @@ impl Verify<'_> {
             }
             Options::First => {
                 let mut command = Command::new(self.workspace.untorn()?);
-                command.args(["run", "--stats", "--exit-code", "program", "--mode", "first"]);
+                command.args([
+                    "run",
+                    "--stats",
+                    "--exit-code",
+                    "program",
+                    "--mode",
+                    "first",
+                ]);
                 command.arg("--profile").arg(self.folder.join("first.prof"));
                 command.arg("-o").arg(self.folder.join("findings.txt"));
                 command.arg("--").args(words);
