@@ -220,6 +220,7 @@ final class UntornOwner {
         // That may have taken a while.
         if (!begin(c)) return false;
         long shared = UntornShadow.RD_SH | number << UntornThread.OBJECT_BITS | word & UntornShadow.OBJECT;
+        owner.shares();
         if (!U.compareAndSetLong(holder, offset, word, shared)) return false;
         c.write(UntornShadow.access(site, shared));
         return true;

@@ -55,6 +55,7 @@ public final class UntornThread {
     /** Calls that a slow path makes below the one that probes. */
     private static final int PROBE_DEPTH = 48;
     private static final long SHARED_SEEN = U.objectFieldOffset(UntornThread.class, "sharedSeen");
+    private static final long SHARES = U.objectFieldOffset(UntornThread.class, "shares");
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
 
     private static long memory;
@@ -147,6 +148,8 @@ public final class UntornThread {
 
     /** The newest read-shared transition that is ordered before this thread. */
     long sharedSeen;
+    /** Whether something that this thread owned for reading became read-shared. */
+    private int shares;
     /** For a first run: the greatest read-shared word that this thread may read without asking, less the least one. */
     public long seen = Long.MIN_VALUE;
     private long nextObject, lastObject;
@@ -349,7 +352,12 @@ public final class UntornThread {
 
     /** Whether this thread may read what is read-shared, now that words were locked; if not, it looks at the word again first. */
     boolean readsShared() {
-        return U.getLongVolatile(this, SHARED_SEEN) != 0;
+        return U.getLongVolatile(this, SHARED_SEEN) != 0 || U.getIntVolatile(this, SHARES) != 0;
+    }
+
+    /** Another thread is about to make something read-shared that this one may be reading as its own just now. */
+    void shares() {
+        U.putIntVolatile(this, SHARES, 1);
     }
 
     /** All contexts by thread id, with gaps. */
