@@ -521,6 +521,8 @@ public final class UntornThread {
         entered++;
         if (depth == 0 || plain) turnTo(0);
         note();
+        int region = (int) (transactions[(int) position & TRANSACTIONS - 1] & (1 << REGION_BITS) - 1);
+        told[region & TOLD - 1] = entered << REGION_BITS | region;
         source(from);
     }
 
