@@ -2,7 +2,8 @@ package shop;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
 
 class StockTest {
@@ -10,23 +11,25 @@ class StockTest {
     @Test
     void twoTillsSell() throws InterruptedException {
         Stock stock = new Stock(2_000);
-        CountDownLatch open = new CountDownLatch(1);
+        // Now and then they wait for each other, so that neither is done before the other one begins.
+        CyclicBarrier both = new CyclicBarrier(2);
         Thread[] tills = new Thread[2];
         for (int i = 0; i < tills.length; i++) {
             tills[i] = new Thread(() -> {
                 try {
-                    open.await();
-                } catch (InterruptedException e) {
-                    return;
-                }
-                for (int n = 0; n < 500; n++) {
-                    stock.sell();
-                    stock.sellSafely();
+                    for (int n = 0; n < 500; n++) {
+                        if (n % 50 == 0) {
+                            both.await();
+                        }
+                        stock.sell();
+                        stock.sellSafely();
+                    }
+                } catch (InterruptedException | BrokenBarrierException e) {
+                    throw new IllegalStateException(e);
                 }
             }, "till-" + i);
             tills[i].start();
         }
-        open.countDown();
         for (Thread till : tills) {
             till.join();
         }
