@@ -386,18 +386,19 @@ impl Jni {
         }
     }
 
-    /// What it throws is dropped.
+    /// What it throws is dropped, and what was thrown before is kept.
     pub fn call(&self, called: &StaticMethod) {
-        // SAFETY: class and method live for ever, and it takes nothing.
+        let f = self.functions();
+        // SAFETY: class and method live for ever, and it takes nothing; the exception is a live reference or null.
         unsafe {
-            (self.functions().CallStaticVoidMethodA)(
-                self.0,
-                called.class,
-                called.method,
-                ptr::null(),
-            );
+            let before = (f.ExceptionOccurred)(self.0);
+            self.clear_exception();
+            (f.CallStaticVoidMethodA)(self.0, called.class, called.method, ptr::null());
+            self.clear_exception();
+            if !before.is_null() {
+                (f.Throw)(self.0, before);
+            }
         }
-        self.clear_exception();
     }
 
     /// The text of a Java string.

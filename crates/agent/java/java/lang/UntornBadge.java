@@ -22,9 +22,9 @@ import jdk.internal.vm.annotation.DontInline;
  * <li>The thread has said that it sleeps ({@link #sleeps}): it parks, waits for a contended monitor or on one, or for
  *     the network. This is the paper's implicit protocol. Who asks and who wakes change one field atomically, so the
  *     one that asks finds the thread asleep, and what it wrote before is read when the thread is back, or it does not.
- * <li>The thread is in a native method or has no frame, or waits for a monitor: it waits for
- *     something of which it could not tell. It does nothing for this: who asks looks, with JVM TI, after a {@code membarrier} that puts the new badge before everything the thread does next. Inside
- *     an access the only native methods are those of {@code Unsafe}, as the interpreter calls them; they do not count,
+ * <li>The thread is in a native method or has no frame, or waits for a monitor: it waits for something of which it
+ *     could not tell. It does nothing for this: who asks looks, with JVM TI, after a {@code membarrier} that puts the
+ *     new badge before everything the thread does next. Inside an access the only native methods are those of {@code Unsafe}, as the interpreter calls them; they do not count,
  *     {@code park} excepted, and compilers keep nothing in registers over calls and monitors.
  * </ul>
  * A thread that stands anywhere else is about to reach a poll. If it does not for {@link #PATIENCE} (it waits for the
@@ -196,7 +196,7 @@ final class UntornBadge {
                 continue;
             }
             if (tries - SPINS > PATIENCE) return false;
-            UntornBadge.nap(UntornThread.NAP);
+            nap(UntornThread.NAP);
         }
     }
 
