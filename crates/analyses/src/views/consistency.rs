@@ -91,7 +91,7 @@ pub fn compare<S: Hash + Eq>(
         stacks,
         together,
         containing,
-        overlaps: vec![Vec::new(); views.len()],
+        overlaps: Overlaps::new(views.len()),
         counts: Counts::default(),
         conflict,
     };
@@ -128,10 +128,93 @@ struct Check<'a> {
     containing: HashMap<VarId, Vec<usize>, FxBuildHasher>,
     signatures: Vec<u64>,
     work: u64,
-    /// By view what it has in common with the maximal view looked at; empty in between.
-    overlaps: Vec<Vec<VarId>>,
+    /// What views have in common with the maximal view looked at; nothing in between.
+    overlaps: Overlaps,
     counts: Counts,
     conflict: &'a mut dyn FnMut(Conflict),
+}
+
+/// By view what it has in common with the maximal view looked at.
+///
+/// Overlaps are nodes of a tree: each has one field more than its parent, in the order of the maximal view.
+/// So equal ones are the same node, and a field is added in constant time.
+struct Overlaps {
+    /// By view; the root is nothing.
+    nodes: Vec<u32>,
+    tree: Vec<Node>,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    parent: u32,
+    field: VarId,
+    /// How many fields it has.
+    size: u32,
+    /// The node with the field that is being added as well; before it is known, the node itself.
+    with: u32,
+    /// Which field that is, counted from 1.
+    step: u32,
+}
+
+impl Overlaps {
+    const NOTHING: u32 = 0;
+
+    fn new(views: usize) -> Self {
+        let root = Node {
+            parent: Self::NOTHING,
+            field: VarId(0),
+            size: 0,
+            with: Self::NOTHING,
+            step: 0,
+        };
+        Self {
+            nodes: vec![Self::NOTHING; views],
+            tree: vec![root],
+        }
+    }
+
+    /// Adds a field, by its number from 1, to a view's overlap; whether it is the first one.
+    fn add(&mut self, view: usize, step: u32, field: VarId) -> bool {
+        let before = self.nodes[view];
+        let node = self.tree[before as usize];
+        let after = if node.step == step {
+            node.with
+        } else {
+            let made = self.tree.len() as u32;
+            self.tree.push(Node {
+                parent: before,
+                field,
+                size: node.size + 1,
+                with: made,
+                step: 0,
+            });
+            self.tree[before as usize].with = made;
+            self.tree[before as usize].step = step;
+            made
+        };
+        self.nodes[view] = after;
+        before == Self::NOTHING
+    }
+
+    fn fields(&self, mut node: u32) -> Vec<VarId> {
+        let mut fields = Vec::with_capacity(self.tree[node as usize].size as usize);
+        while node != Self::NOTHING {
+            let Node { parent, field, .. } = self.tree[node as usize];
+            fields.push(field);
+            node = parent;
+        }
+        fields.reverse();
+        fields
+    }
+
+    /// Forgets the overlaps of these views, which are all that have one.
+    fn clear(&mut self, views: &[usize]) {
+        for &view in views {
+            self.nodes[view] = Self::NOTHING;
+        }
+        self.tree.truncate(1);
+        self.tree[0].step = 0;
+    }
 }
 
 /// Views with the same overlap.
@@ -180,38 +263,28 @@ impl Check<'_> {
         locks.sort_unstable();
         locks.dedup();
         let mut met = Vec::new();
-        let mut overlaps = std::mem::take(&mut self.overlaps);
-        for &var in &view.vars {
+        let mut overlaps = std::mem::replace(&mut self.overlaps, Overlaps::new(0));
+        for (step, &var) in (1..).zip(&view.vars) {
             let (before, _, after) = self.of_thread(var, view.thread);
             for &i in before.iter().chain(after) {
-                if overlaps[i].is_empty() {
+                if overlaps.add(i, step, var) {
                     met.push(i);
                 }
-                overlaps[i].push(var);
             }
+            self.work += (before.len() + after.len()) as u64;
         }
         self.overlaps = overlaps;
         self.work += met.len() as u64;
-        let mut by_thread: HashMap<ThreadId, Vec<usize>, FxBuildHasher> = HashMap::default();
-        let mut threads = Vec::new();
-        for &i in &met {
-            if self.counts(i, &locks).next().is_some() {
-                let thread = self.views[i].thread;
-                (by_thread.entry(thread))
-                    .or_insert_with(|| {
-                        threads.push(thread);
-                        Vec::new()
-                    })
-                    .push(i);
-            }
+        // A stable sort: views of the same overlap stay in the order in which they were met.
+        let mut counting: Vec<(ThreadId, u32, usize)> = (met.iter())
+            .filter(|&&i| self.counts(i, &locks).next().is_some())
+            .map(|&i| (self.views[i].thread, self.overlaps.nodes[i], i))
+            .collect();
+        counting.sort_by_key(|&(thread, node, _)| (thread, node));
+        for of_thread in counting.chunk_by(|a, b| a.0 == b.0) {
+            self.chain(maximal, of_thread, &locks);
         }
-        threads.sort_unstable();
-        for thread in threads {
-            self.chain(maximal, &by_thread[&thread], &locks);
-        }
-        for i in met {
-            self.overlaps[i].clear();
-        }
+        self.overlaps.clear(&met);
     }
 
     /// The ways in which a view came about that count against a maximal view under these locks.
@@ -227,23 +300,18 @@ impl Check<'_> {
         })
     }
 
-    /// The chain property of one thread's overlaps.
-    fn chain(&mut self, maximal: usize, views: &[usize], locks: &[LockId]) {
-        let mut overlaps: Vec<Overlap> = Vec::new();
-        let mut order: Vec<usize> = views.to_vec();
-        order.sort_by(|&a, &b| {
-            let (a, b) = (&self.overlaps[a], &self.overlaps[b]);
-            a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+    /// The chain property of one thread's overlaps, which are sorted.
+    fn chain(&mut self, maximal: usize, views: &[(ThreadId, u32, usize)], locks: &[LockId]) {
+        let mut overlaps: Vec<Overlap> = (views.chunk_by(|a, b| a.1 == b.1))
+            .map(|alike| Overlap {
+                fields: self.overlaps.fields(alike[0].1),
+                views: alike.iter().map(|&(.., view)| view).collect(),
+            })
+            .collect();
+        overlaps.sort_by(|a, b| {
+            let sizes = a.fields.len().cmp(&b.fields.len());
+            sizes.then_with(|| a.fields.cmp(&b.fields))
         });
-        for i in order {
-            match overlaps.last_mut() {
-                Some(last) if last.fields == self.overlaps[i] => last.views.push(i),
-                _ => overlaps.push(Overlap {
-                    fields: self.overlaps[i].clone(),
-                    views: vec![i],
-                }),
-            }
-        }
         // In the order of size a chain is one in which each contains its neighbour.
         let holds = (overlaps.windows(2)).all(|pair| is_subset(&pair[0].fields, &pair[1].fields));
         if holds {
