@@ -68,3 +68,61 @@ pub fn awake(jni: &Jni) {
         jni.call(awake);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use untorn_classfile::ClassFile;
+    use untorn_classfile::read::Access;
+
+    use super::*;
+
+    /// Up to so many bytes C1 inlines, and from so many on C2 does not inline even what is called all the time.
+    const C1_INLINES: usize = 35;
+    const C2_REFUSES: usize = 325;
+
+    /// What only code with pessimistic tracking calls, and hooks of the platform.
+    const SELDOM: [&str; 20] = [
+        "lock",
+        "unlock",
+        "abandon",
+        "lockStatic",
+        "unlockStatic",
+        "abandonStatic",
+        "lockArray",
+        "unlockArray",
+        "abandonArray",
+        "fork",
+        "joined",
+        "parking",
+        "sleeping",
+        "awake",
+        "exited",
+        "visible",
+        "siteClass",
+        "siteField",
+        "nap",
+        "isAway",
+    ];
+
+    #[test]
+    fn c1_inlines_nothing_that_all_threads_call() {
+        let (_, bytes) = CLASSES.iter().find(|(name, _)| *name == ENTRY).unwrap();
+        let class = ClassFile::parse(bytes).unwrap();
+        let mut seen = 0;
+        for method in &class.methods {
+            if !method.access.has(Access::PUBLIC) || SELDOM.contains(&&*method.name) {
+                continue;
+            }
+            seen += 1;
+            let annotations = method.attributes.annotations(&class.pool).unwrap();
+            let is_call = annotations.iter().any(|it| it.descriptor.contains("DontInline"));
+            let length = method.code(&class.pool).unwrap().unwrap().bytecode.len();
+            assert!(
+                is_call || (C1_INLINES + 1..C2_REFUSES).contains(&length),
+                "{} has {length} bytes",
+                method.name
+            );
+        }
+        assert!(seen > 20, "{seen}");
+    }
+}

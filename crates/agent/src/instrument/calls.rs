@@ -296,11 +296,7 @@ impl Weaver<'_, '_> {
         self.body.before(index).bind(from);
         if self.subject.plan.optimistic && matches!(row.effect, Effect::Acquire | Effect::Await) {
             // It may block: what others may want is given up before.
-            let poll = self.entry("poll", "")?;
-            self.body
-                .before(index)
-                .local(Op::Aload, context)
-                .invoke(Op::Invokestatic, poll);
+            self.ask(index)?;
         }
         if let Some((method, mode)) = before {
             let mut code = self.body.before(index);

@@ -170,14 +170,26 @@ impl Weaver<'_, '_> {
             .iter()
             .any(|insn| matches!(insn, Insn::Field { .. } | Insn::Invoke { .. }));
         if of_interest && !self.survey.leads_back(index, &self.body) {
-            let poll = self.entry("poll", "")?;
-            let context = self.context()?;
-            self.body
-                .before(index)
-                .local(Op::Aload, context)
-                .invoke(Op::Invokestatic, poll);
+            self.ask(index)?;
             self.counts.add("polls");
         }
+        Ok(())
+    }
+
+    /// Puts a poll before an instruction.
+    pub(super) fn ask(&mut self, index: usize) -> Result<()> {
+        let answer = self.entry("answer", "")?;
+        let asked = self.pool.field_ref(CONTEXT, "poll", "I")?;
+        let context = self.context()?;
+        let not_asked = self.body.new_label();
+        self.body
+            .before(index)
+            .local(Op::Aload, context)
+            .field(Op::Getfield, asked)
+            .jump(Op::Ifeq, not_asked)
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, answer)
+            .bind(not_asked);
         Ok(())
     }
 

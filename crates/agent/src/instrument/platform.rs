@@ -108,7 +108,7 @@ impl Hook {
         };
         let descriptor = format!("(Ljava/lang/Object;IL{CONTEXT};)V");
         let event = editor.pool.method_ref(RUNTIME, name, &descriptor)?;
-        let context = format!("()L{CONTEXT};");
+        let context = format!("(Z)L{CONTEXT};");
         let context = editor.pool.method_ref(RUNTIME, "context", &context)?;
         let is_call = |called: &MemberRef<'_>| {
             called.descriptor == "()V" && self.at == format!("{}.{}", called.class, called.name)
@@ -139,6 +139,7 @@ impl Hook {
                 code.local(Op::Aload, slot);
             }
             code.push_int(site, &mut editor.pool)?
+                .op(Op::Iconst1)
                 .invoke(Op::Invokestatic, context)
                 .invoke(Op::Invokestatic, event);
         }

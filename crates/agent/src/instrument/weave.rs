@@ -343,15 +343,12 @@ impl<'w, 'a> Weaver<'w, 'a> {
             return Ok(());
         };
         let lock = self.lock;
-        let name = if self.subject.plan.optimistic && !self.calls_others()? {
-            "contextOfLeaf"
-        } else {
-            "context"
-        };
-        let made = self.entry_without_context(name, &format!("()L{CONTEXT};"))?;
+        let polls = !self.subject.plan.optimistic || self.calls_others()?;
+        let made = self.entry_without_context("context", &format!("(Z)L{CONTEXT};"))?;
         let resolved = self.pool.class(CONTEXT)?;
         let mut code = self.body.at_entry();
-        code.invoke(Op::Invokestatic, made);
+        code.push_int(polls.into(), self.pool)?
+            .invoke(Op::Invokestatic, made);
         if self.subject.plan.optimistic {
             // Never fails; it makes the JVM load the class here and not between a test and its access.
             code.class(Op::Checkcast, resolved);

@@ -8,7 +8,7 @@ public class Pins {
         Thread[] pins = new Thread[threads];
         for (int i = 0; i < threads; i++) {
             pins[i] = new Thread(() -> {
-                UntornThread c = UntornRuntime.context();
+                UntornThread c = UntornRuntime.context(true);
                 UntornRuntime.begin(0, c);
                 UntornRuntime.end(0, c);
                 all.countDown();

@@ -44,7 +44,7 @@ public class Stress {
     }
 
     static void work(int number, int operations, Cell[] cells, int writes, Account account) {
-        UntornThread c = UntornRuntime.context();
+        UntornThread c = UntornRuntime.context(true);
         SplittableRandom random = new SplittableRandom(number * 7919L + operations);
         UntornRuntime.begin(0, c);
         for (int i = 0; i < operations; i++) {

@@ -107,6 +107,22 @@ final class UntornPlaces {
         return word == c.mine || word == UntornOwner.UNTRACKED && (places & WATCHED) == 0;
     }
 
+    /**
+     * Whether a watched object has no entry and its shadow word is this thread's alone; who claims takes the word from
+     * another thread that may believe so.
+     */
+    @ForceInline
+    static boolean isOwn(Object o, boolean claims, UntornThread c) {
+        if (!UntornShadow.OPTIMISTIC || !UntornShadow.ELIDES) return false;
+        long places = places(o), entry = places & OFFSET;
+        if ((places & WATCHED) == 0 || entry == 0 || U.getReference(o, entry) != null) return false;
+        long offset = places >>> OFFSET_BITS & OFFSET;
+        if (U.getLong(o, offset) == c.mine) return true;
+        if (!claims) return false;
+        UntornOwner.publish(o, offset, c);
+        return U.getLong(o, offset) == c.mine;
+    }
+
     @DontInline
     private static boolean claim(Object o, long offset, UntornThread c) {
         long fresh = c.mine;

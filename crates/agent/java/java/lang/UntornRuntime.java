@@ -22,6 +22,9 @@ import jdk.internal.vm.annotation.ForceInline;
  *     {@link UntornShadow} says how, and what takes a lock first makes sure of its stack ({@link UntornThread#probe}).
  *     Calls of these methods that stand in an exception handler must lie outside every exception range that leads back
  *     to that handler (javac's handler for {@code monitorexit} covers itself), or the handler would loop.
+ * <li>What instrumented code calls is either a call in compiled code, too, or larger than C1 inlines (35 bytes, a test
+ *     measures it): inlined by C1 a method counts its calls and branches in one place for all threads, which then fight
+ *     over that cache line at every entry of every method, until C2 has compiled it all.
  * <li>A monitor, region or call that is entered while recording is off and left while it is on (or the reverse) shows
  *     up unmatched; the reader drops and counts such events.
  * </ul>
@@ -44,27 +47,23 @@ public final class UntornRuntime {
 
     // ---- contexts -------------------------------------------------------------------------------------------------
 
-    /** The context of the running thread, made on first use. Called once at method entry; never null. */
-    @ForceInline
-    public static UntornThread context() {
-        UntornThread c = UntornThread.current();
-        c.poll();
+    /**
+     * The context of the running thread, made on first use; never null. Called once at method entry, where it polls unless
+     * the method calls nothing: such a one returns soon, to a loop or a method that polls, and a poll keeps the JIT from
+     * moving anything over it.
+     */
+    public static UntornThread context(boolean polls) {
+        Object known = UntornThread.U.getReference(Thread.currentThread(), UntornThread.CONTEXT);
+        if (known == null) known = UntornThread.attach(Thread.currentThread(), 0);
+        UntornThread c = (UntornThread) known;
+        if (polls && UntornThread.U.getIntOpaque(c, UntornThread.POLL) != 0) UntornBadge.answer(c);
         return c;
     }
 
-    /**
-     * As {@link #context}, for methods that call nothing: they return soon, to a loop or a method that polls, and a poll
-     * keeps the JIT from moving anything over it.
-     */
-    @ForceInline
-    public static UntornThread contextOfLeaf() {
-        return UntornThread.current();
-    }
-
-    /** At the ends of loops: this thread may be asked for what it owns. Never between an access and its preparation. */
-    @ForceInline
-    public static void poll(UntornThread c) {
-        c.poll();
+    /** At the ends of loops, when this thread is asked for what it owns. Never between an access and its preparation. */
+    @DontInline
+    public static void answer(UntornThread c) {
+        UntornBadge.answer(c);
     }
 
     // ---- fields, statics, arrays ----------------------------------------------------------------------------------
@@ -138,27 +137,32 @@ public final class UntornRuntime {
      * Before {@code monitorenter}, optional: looks the lock up while its header is free. The hash of a locked object takes
      * the JVM long to find, and making one would inflate its monitor. Does nothing for null. Polls, as the thread may block.
      */
+    @DontInline
     public static void entering(Object lock, UntornThread c) {
         c.poll();
-        if (on && lock != null && !c.silent && !(UntornMode.SECOND && c.skip)) UntornTable.find(lock, c);
+        if (on && lock != null) UntornSync.entering(lock, c);
     }
 
     /** After {@code monitorenter}, and at the entry of a synchronized method. */
+    @DontInline
     public static void acquired(Object lock, int site, UntornThread c) {
-        if (on) UntornSync.acquired(lock, UntornThread.ACQUIRE, site, c);
+        if (on) UntornSync.entered(lock, site, c);
     }
 
     /** Before {@code monitorexit}, and at each exit of a synchronized method, also by an exception. */
+    @DontInline
     public static void releasing(Object lock, int site, UntornThread c) {
-        if (on) UntornSync.releasing(lock, UntornThread.RELEASE, site, c);
+        if (on) UntornSync.exiting(lock, site, c);
     }
 
     /** Before {@code Object.wait}, when the thread holds the monitor (checked here), and before a condition's. */
+    @DontInline
     public static void waiting(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.waiting(lock, site, c);
     }
 
     /** After {@code Object.wait} returned or threw anything; does nothing unless a {@link #waiting} is open. */
+    @DontInline
     public static void woken(Object lock, int site, UntornThread c) {
         if (!on) return;
         UntornBadge.wakes(c);
@@ -166,13 +170,13 @@ public final class UntornRuntime {
     }
 
     /** Before {@code notify} and {@code notifyAll}, and before a condition's signal. */
+    @DontInline
     public static void notifying(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.notifying(lock, site, c);
     }
 
     // ---- regions and stacks ---------------------------------------------------------------------------------------
 
-    @ForceInline
     public static void begin(int region, UntornThread c) {
         if (!UntornMode.FIRST) {
             c.begin(region);
@@ -182,7 +186,6 @@ public final class UntornRuntime {
     }
 
     /** On every exit of the region, also by an exception. */
-    @ForceInline
     public static void end(int region, UntornThread c) {
         if (!UntornMode.FIRST) {
             c.end(region);
@@ -191,12 +194,12 @@ public final class UntornRuntime {
         }
     }
 
-    @ForceInline
+    @DontInline
     public static void enter(int method, UntornThread c) {
         if (on) c.log(UntornThread.ENTER, method);
     }
 
-    @ForceInline
+    @DontInline
     public static void exit(int method, UntornThread c) {
         if (on) c.log(UntornThread.EXIT, method);
     }
@@ -204,6 +207,7 @@ public final class UntornRuntime {
     // ---- library models -------------------------------------------------------------------------------------------
 
     /** After a lock of a library was acquired; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
+    @DontInline
     public static void lockAcquired(Object lock, int mode, int site, UntornThread c) {
         if (on && lock != null) {
             UntornSync.acquired(lock, mode == SHARED ? UntornThread.ACQUIRE_SHARED : UntornThread.ACQUIRE, site, c);
@@ -211,6 +215,7 @@ public final class UntornRuntime {
     }
 
     /** Before a lock of a library is released. */
+    @DontInline
     public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
         if (on && lock != null) {
             UntornSync.releasing(lock, mode == SHARED ? UntornThread.RELEASE_SHARED : UntornThread.RELEASE, site, c);
@@ -218,16 +223,19 @@ public final class UntornRuntime {
     }
 
     /** After a lock gave out a condition, or its view for readers ({@link #SHARED}) or writers: both are parts of one lock. */
+    @DontInline
     public static void belongs(Object part, Object lock, int mode, UntornThread c) {
         if (on && part != null && lock != null) UntornSync.belongs(part, lock, mode, c);
     }
 
     /** Before the release-like half of a synchronizer: count down, complete, release a permit, submit a task. */
+    @DontInline
     public static void signal(Object synchronizer, int site, UntornThread c) {
         if (on && synchronizer != null) UntornSync.signal(synchronizer, site, c);
     }
 
     /** After the acquire-like half. */
+    @DontInline
     public static void await(Object synchronizer, int site, UntornThread c) {
         if (on && synchronizer != null) UntornSync.await(synchronizer, site, c);
     }
@@ -237,22 +245,25 @@ public final class UntornRuntime {
      * {@link #STEP} holds the receiver's shadow word until {@link #callEnd}: only for calls that neither block nor call
      * back. {@link #INTERVAL} holds nothing; calls that overlap another on the same receiver are marked approximate.
      */
+    @DontInline
     public static void callBegin(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (on && receiver != null) UntornCalls.begin(receiver, mode, site, c);
     }
 
     /** After it returned. */
+    @DontInline
     public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
     }
 
     /** Instead of {@link #callEnd} when the call threw: it may have touched the receiver, so it is recorded too. */
+    @DontInline
     public static void callThrew(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
     }
 
     /** Around calls that may start or join a thread: where they stand; -1 after them. */
-    @ForceInline
+    @DontInline
     public static void at(int site, UntornThread c) {
         c.callSite = site + 1;
     }

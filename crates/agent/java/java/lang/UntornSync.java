@@ -13,9 +13,36 @@ package java.lang;
  * is the synchronization from that release to the second thread, as an event; the second thread learned of the lock by a
  * publication that is ordered as well. A thread that waits on such a lock expects another one, so the lock is recorded
  * from there on.
+ *
+ * <p>The monitor of a watched object does not even get an entry while the object's shadow word is its holder's alone
+ * ({@link UntornPlaces#isOwn}). Who finds the word to be another thread's takes it away, with an edge from there, before it
+ * makes the entry; from then on everybody uses the entry. A holder that lost the word meanwhile makes the entry when it
+ * gives the monitor up.
  */
 final class UntornSync {
     private UntornSync() {}
+
+    /** A monitor is about to be taken. */
+    static void entering(Object lock, UntornThread c) {
+        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) UntornTable.find(lock, c);
+    }
+
+    /** A monitor was taken. */
+    static void entered(Object lock, int site, UntornThread c) {
+        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) {
+            acquired(lock, UntornThread.ACQUIRE, site, c);
+        }
+    }
+
+    /** A monitor is about to be given up. */
+    static void exiting(Object lock, int site, UntornThread c) {
+        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, false, c)) {
+            releasing(lock, UntornThread.RELEASE, site, c);
+        }
+    }
 
     static void acquired(Object lock, int op, int site, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
@@ -40,9 +67,19 @@ final class UntornSync {
     private static boolean isLone(UntornEntry entry, UntornThread c) {
         int user = entry.user;
         boolean lone = user == 0 || user == c.id + 1;
+        if (user == 0) {
+            // It may have been somebody's without an entry.
+            c.room();
+            c.edge(entry.last());
+        }
         entry.user = lone ? c.id + 1 : UntornEntry.MANY;
         if (lone) entry.depth++;
         return lone;
+    }
+
+    /** Whether the reader does not know that this thread holds a lock. */
+    private static boolean isUnrecorded(UntornEntry entry, UntornThread c) {
+        return entry.user == c.id + 1 || entry.user == 0;
     }
 
     /** Others may take the lock from here on: it is recorded, and so is that this thread holds it. */
@@ -52,6 +89,10 @@ final class UntornSync {
                 c.room();
                 c.write(record(UntornThread.ACQUIRE, site, entry));
             }
+        } else if (entry.user == 0) {
+            // Held without an entry so far.
+            c.room();
+            c.write(record(UntornThread.ACQUIRE, site, entry));
         }
         entry.user = UntornEntry.MANY;
     }
@@ -67,8 +108,8 @@ final class UntornSync {
             entry = whole;
         }
         if (op == UntornThread.RELEASE) {
-            if (UntornMode.LONE_LOCKS && entry.user == c.id + 1) {
-                entry.depth--;
+            if (UntornMode.LONE_LOCKS && isUnrecorded(entry, c)) {
+                if (entry.depth > 0) entry.depth--;
             } else {
                 c.room();
                 c.write(record(op, site, entry));
@@ -105,7 +146,7 @@ final class UntornSync {
         if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = held(lock, c);
-        if (entry == null || UntornMode.LONE_LOCKS && entry.user == c.id + 1) return;
+        if (entry == null || UntornMode.LONE_LOCKS && isUnrecorded(entry, c)) return;
         c.room();
         c.write(record(UntornThread.NOTIFY, site, entry));
     }

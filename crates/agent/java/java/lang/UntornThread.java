@@ -49,7 +49,7 @@ public final class UntornThread {
 
     // ---- the process ----------------------------------------------------------------------------------------------
 
-    private static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
+    static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
     private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
     static final long POLL = U.objectFieldOffset(UntornThread.class, "poll");
     /** Calls that a slow path makes below the one that probes. */
@@ -239,8 +239,8 @@ public final class UntornThread {
     public long mine = UntornBadge.NONE;
     /** What the word of a new object is. */
     public long born;
-    /** Whether somebody wants this thread to pass a safe point. */
-    int poll;
+    /** Whether somebody wants this thread to pass a safe point. Volatile, as instrumented loops read it. */
+    public volatile int poll;
     /** Held by who meets this thread. */
     int gate;
     /** Whether the newest request is open, its number, and the number of the last one that was met by looking. */

@@ -13,7 +13,7 @@ public final class UntornRuntime {
 
     private UntornRuntime() {}
 
-    public static UntornThread context() {
+    public static UntornThread context(boolean polls) {
         if (events == null && System.getProperty("untorn.record") != null) {
             events = new ArrayList<>();
             recorded = Thread.currentThread();
@@ -24,10 +24,6 @@ public final class UntornRuntime {
         UntornThread c = UntornThread.CURRENT.get();
         if (c == null) UntornThread.CURRENT.set(c = new UntornThread());
         return c;
-    }
-
-    public static UntornThread contextOfLeaf() {
-        return context();
     }
 
     private static void event(String text) {
