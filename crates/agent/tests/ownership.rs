@@ -28,12 +28,19 @@ struct Log {
 }
 
 /// A run with optimistic tracking, in which private objects go unrecorded.
-fn run(mut options: Options, exclude: &str) -> Log {
-    options.config = Config {
-        tracking: Tracking::Optimistic,
-        exclude: vec![exclude.to_owned()],
-        ..Config::default()
-    };
+fn run(options: Options, exclude: &str) -> Log {
+    run_with(
+        options,
+        Config {
+            tracking: Tracking::Optimistic,
+            exclude: vec![exclude.to_owned()],
+            ..Config::default()
+        },
+    )
+}
+
+fn run_with(mut options: Options, config: Config) -> Log {
+    options.config = config;
     let (status, mut all) = watch(&options, |_, source| {
         let (mut events, mut batch) = (Vec::new(), Vec::new());
         loop {
@@ -198,6 +205,49 @@ fn objects_of_a_thread_that_does_not_answer_are_given_up() {
             assert_eq!(log.lost, 100, "{how} on {jdk:?}");
             assert_eq!(cells_of(&log, "wanting"), 0, "{how} on {jdk:?}");
             assert!(began.elapsed() < Duration::from_secs(20));
+        }
+    }
+}
+
+/// One thread at a time holds each monitor in the log, and what one thread does alone is not there.
+#[test]
+fn a_monitor_is_recorded_from_its_second_thread_on() {
+    const BOXES: usize = 400;
+    const TOGETHER: usize = 4;
+    for jdk in jdks() {
+        for jvm in [&["-Xint"][..], &["-XX:TieredStopAtLevel=1"], &[]] {
+            let config = Config {
+                tracking: Tracking::Optimistic,
+                skip_lone_locks: true,
+                ..Config::default()
+            };
+            let options = watched(&jdk, jvm, "Monitors", &[BOXES.to_string()]);
+            let log = run_with(options, config);
+            assert_eq!((log.tally.refused, log.tally.put_in, log.lost), (0, 0, 0));
+            let mut holders: HashMap<_, (_, usize)> = HashMap::new();
+            let mut taken = 0;
+            for event in &log.events {
+                match event.op {
+                    Op::Acquire(_, lock) => {
+                        let (holder, depth) = holders.entry(lock).or_insert((event.thread, 0));
+                        if *depth == 0 {
+                            *holder = event.thread;
+                        }
+                        assert_eq!(*holder, event.thread, "two hold {lock:?}");
+                        *depth += 1;
+                        taken += 1;
+                    }
+                    Op::Release(_, lock) => {
+                        let (holder, depth) = holders.get_mut(&lock).unwrap();
+                        assert_eq!(*holder, event.thread);
+                        *depth -= 1;
+                    }
+                    _ => {}
+                }
+            }
+            // The second thread's first turn is its own, too; after that every use of both is there.
+            // The box that was waited for is there from its wait on; an inner hold is none of its own.
+            assert_eq!(taken, BOXES * 2 * (TOGETHER - 1) + 1 + 2);
         }
     }
 }
