@@ -115,7 +115,9 @@ mod tests {
             }
             seen += 1;
             let annotations = method.attributes.annotations(&class.pool).unwrap();
-            let is_call = annotations.iter().any(|it| it.descriptor.contains("DontInline"));
+            let is_call = annotations
+                .iter()
+                .any(|it| it.descriptor.contains("DontInline"));
             let length = method.code(&class.pool).unwrap().unwrap().bytecode.len();
             assert!(
                 is_call || (C1_INLINES + 1..C2_REFUSES).contains(&length),

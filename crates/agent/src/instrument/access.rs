@@ -19,6 +19,7 @@ use untorn_channel::declare::{self, AccessKind, Target};
 use untorn_classfile::Op;
 use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
+use super::checked;
 use super::guard::Guards;
 use super::weave::{Category, Result, Weaver};
 use crate::registry::FieldRef;
@@ -56,6 +57,14 @@ impl Weaver<'_, '_> {
         let optimistic = self.subject.plan.optimistic;
         if !optimistic && !Guards::possible(&self.survey, index) {
             self.counts.add("sites left out: types not nameable");
+            return Ok(());
+        }
+        if !is_static
+            && let Some(checked) = &mut self.checked
+            && let Some(class) = checked::class_of(self.pool, field)
+            && checked.covers(index, (class, writes), &self.survey)
+        {
+            self.counts.add("sites left out: object tested just before");
             return Ok(());
         }
         let two_slots = FieldType::parse(&reference.descriptor).is_some_and(|f| f.slots() == 2);

@@ -19,6 +19,7 @@
 
 mod access;
 mod calls;
+mod checked;
 mod guard;
 pub mod model;
 mod monitor;

@@ -35,6 +35,8 @@ pub struct Survey {
     pub structured: bool,
     /// Field accesses whose object is what local variable 0 was at first.
     this: Vec<bool>,
+    /// Of field accesses, the local variable that has the object.
+    loaded: FxHashMap<usize, u16>,
     /// From this instruction on, local variable 0 may have been used for more than accesses to its fields.
     used: usize,
     /// How many slots of the stack are used before each instruction that is reached.
@@ -71,6 +73,7 @@ impl Survey {
             stacks: vec![(0, NOTHING_HELD)],
             structured: true,
             this: Vec::new(),
+            loaded: FxHashMap::default(),
             used: 0,
             heights: vec![None; body.insns().len()],
         };
@@ -174,12 +177,9 @@ impl Survey {
         let insns = body.insns();
         self.this = vec![false; insns.len()];
         self.used = 0;
-        if insns
+        let replaced = insns
             .iter()
-            .any(|insn| matches!(insn, Insn::Local { op, index: 0, .. } if *op != Op::Aload))
-        {
-            return Ok(());
-        }
+            .any(|insn| matches!(insn, Insn::Local { op, index: 0, .. } if *op != Op::Aload));
         let mut entered = vec![false; insns.len()];
         let targets = insns.iter().flat_map(Insn::targets);
         let targets = targets.filter_map(|target| body.target(target));
@@ -206,11 +206,23 @@ impl Survey {
             let Some((maker, copied)) = self.maker(insns, &entered, index, below, pool) else {
                 continue;
             };
-            if loads_this(&insns[maker]) {
+            if let Insn::Local {
+                op: Op::Aload,
+                index: local,
+                ..
+            } = insns[maker]
+                && !insns[maker..index].iter().any(|insn| stores(insn, local))
+            {
+                self.loaded.insert(index, local);
+            }
+            if loads_this(&insns[maker]) && !replaced {
                 self.this[index] = true;
                 // The other copy may go anywhere.
                 loads[maker] &= copied;
             }
+        }
+        if replaced {
+            return Ok(());
         }
         // Before the constructor above has run, nobody can be given the object.
         let first = (loads.iter().zip(&self.reach))
@@ -264,6 +276,11 @@ impl Survey {
     /// Whether the object of a field access is surely what local variable 0 was at first.
     pub fn takes_this(&self, index: usize) -> bool {
         self.this.get(index) == Some(&true)
+    }
+
+    /// The local variable that has the object of a field access when it is made, if it was loaded from one.
+    pub fn loaded(&self, index: usize) -> Option<u16> {
+        self.loaded.get(&index).copied()
     }
 
     /// Whether code may be put at an instruction.
@@ -383,6 +400,20 @@ fn loads_this<T>(insn: &Insn<T>) -> bool {
     )
 }
 
+/// Whether an instruction may change a local variable; a value of two slots covers the next one, too.
+pub fn stores<T>(insn: &Insn<T>, local: u16) -> bool {
+    match *insn {
+        Insn::Local { op, index, .. } => {
+            let loads = matches!(
+                op,
+                Op::Iload | Op::Lload | Op::Fload | Op::Dload | Op::Aload | Op::Ret
+            );
+            !loads && (index == local || index.checked_add(1) == Some(local))
+        }
+        _ => false,
+    }
+}
+
 /// How many slots of the stack an instruction takes or changes at most; `None` if it is not known or goes elsewhere.
 fn taken<T: Copy>(insn: &Insn<T>, pool: &Pool<'_>) -> Option<u16> {
     Some(match *insn {
@@ -402,7 +433,8 @@ fn taken<T: Copy>(insn: &Insn<T>, pool: &Pool<'_>) -> Option<u16> {
         Insn::NewArray(_) => 1,
         Insn::Plain(op) if (Op::AconstNull..=Op::Dconst1).contains(&op) => 0,
         Insn::Plain(op) if op < Op::Dup && insn.falls_through() => 4,
-        Insn::Plain(op) if (Op::Iadd..=Op::Dcmpg).contains(&op) || op == Op::Arraylength => 4,
+        Insn::Plain(op) if (Op::Iadd..=Op::Dcmpg).contains(&op) => computed_with(op),
+        Insn::Plain(Op::Arraylength) => 1,
         Insn::Invoke { op, method, .. } => {
             let descriptor = pool.base().method_ref(method).ok()?.descriptor;
             let kind = MethodType::parse(&descriptor)?;
@@ -410,4 +442,23 @@ fn taken<T: Copy>(insn: &Insn<T>, pool: &Pool<'_>) -> Option<u16> {
         }
         _ => return None,
     })
+}
+
+/// How many slots a computation takes at most.
+fn computed_with(op: Op) -> u16 {
+    use Op::{D2f, D2i, Dneg, F2d, F2i, I2b, I2d, I2l, I2s, Iadd, Ineg, L2d, L2i, Lxor};
+    let between = |first: Op, last: Op| (first..=last).contains(&op);
+    // Of `int` and `long`, `float` and `double` the second has the odd number.
+    let is_wide = (op as u8) & 1 == 1;
+    if between(I2l, I2d) || between(F2i, F2d) || between(I2b, I2s) {
+        1
+    } else if between(L2i, L2d) || between(D2i, D2f) {
+        2
+    } else if between(Ineg, Dneg) {
+        1 + u16::from(is_wide)
+    } else if between(Iadd, Lxor) && !is_wide {
+        2
+    } else {
+        4
+    }
 }

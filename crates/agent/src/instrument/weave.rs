@@ -7,6 +7,7 @@ use untorn_classfile::read::{MemberRef, PoolIndex, VType};
 use untorn_classfile::{EditError, Insn, MethodEditor, Op};
 use untorn_spec::MethodFacts;
 
+use super::checked::Checked;
 use super::guard::{Argument, Cleanup, Guards};
 use super::survey::Survey;
 use super::{Counts, Extent, Subject};
@@ -41,6 +42,8 @@ pub(super) struct Weaver<'w, 'a> {
     pub(super) made_at: Option<usize>,
     /// Regions of blocks, by the number of the block.
     pub(super) blocks: FxHashMap<u32, i32>,
+    /// In a first run.
+    pub(super) checked: Option<Checked>,
 }
 
 /// What a local variable can hold.
@@ -107,6 +110,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
         id: &'w mut Option<u32>,
     ) -> Result<Self> {
         let survey = Survey::new(&mut body, pool)?;
+        let follows = subject.plan.is_first && subject.plan.elides;
+        let checked = follows.then(|| Checked::new(&body, &survey, subject.plan.arrays));
         let made_at = match &*facts.name {
             "<init>" => made_at(&mut body, pool)?,
             _ => None,
@@ -134,6 +139,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             lock: None,
             made_at,
             blocks: FxHashMap::default(),
+            checked,
         })
     }
 
@@ -148,23 +154,34 @@ impl<'w, 'a> Weaver<'w, 'a> {
             if insn.op() == Op::Monitorenter {
                 block += 1;
             }
-            if !self.survey.is_usual(index) {
-                continue;
+            if let Some(checked) = &mut self.checked {
+                checked.arrive(index);
             }
-            match insn {
-                Insn::Plain(Op::Monitorenter) => self.monitor_enter(index, block)?,
-                Insn::Plain(Op::Monitorexit) => self.monitor_exit(index)?,
-                Insn::Invoke { op, method, .. } => self.call(index, op, method)?,
-                Insn::Jump { .. } | Insn::Switch(_) => self.poll(index)?,
-                _ if self.extent == Extent::Order => {}
-                Insn::Field { op, field } => self.field(index, op, field)?,
-                Insn::Plain(op) if self.extent < Extent::Fields => self.array(index, op)?,
-                _ => {}
+            if self.survey.is_usual(index) {
+                self.insn(index, insn, block)?;
+            }
+            if let Some(checked) = &mut self.checked {
+                checked.leave(index, &self.body, self.pool);
             }
         }
         self.born()?;
         self.frame()?;
         Ok(self.body.is_edited().then_some((self.body, self.counts)))
+    }
+
+    /// Instruments an instruction.
+    fn insn(&mut self, index: usize, insn: Insn<Label>, block: u32) -> Result<()> {
+        match insn {
+            Insn::Plain(Op::Monitorenter) => self.monitor_enter(index, block)?,
+            Insn::Plain(Op::Monitorexit) => self.monitor_exit(index)?,
+            Insn::Invoke { op, method, .. } => self.call(index, op, method)?,
+            Insn::Jump { .. } | Insn::Switch(_) => self.poll(index)?,
+            _ if self.extent == Extent::Order => {}
+            Insn::Field { op, field } => self.field(index, op, field)?,
+            Insn::Plain(op) if self.extent < Extent::Fields => self.array(index, op)?,
+            _ => {}
+        }
+        Ok(())
     }
 
     fn call(&mut self, index: usize, op: Op, method: PoolIndex) -> Result<()> {

@@ -4,6 +4,7 @@
 mod behaviour;
 mod corpus;
 mod events;
+mod first;
 mod jit;
 mod model;
 mod support;
