@@ -158,7 +158,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
                 checked.arrive(index);
             }
             if self.survey.is_usual(index) {
-                self.insn(index, insn, block)?;
+                self.insn(index, &insn, block)?;
             }
             if let Some(checked) = &mut self.checked {
                 checked.leave(index, &self.body, self.pool);
@@ -170,8 +170,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
     }
 
     /// Instruments an instruction.
-    fn insn(&mut self, index: usize, insn: Insn<Label>, block: u32) -> Result<()> {
-        match insn {
+    fn insn(&mut self, index: usize, insn: &Insn<Label>, block: u32) -> Result<()> {
+        match *insn {
             Insn::Plain(Op::Monitorenter) => self.monitor_enter(index, block)?,
             Insn::Plain(Op::Monitorexit) => self.monitor_exit(index)?,
             Insn::Invoke { op, method, .. } => self.call(index, op, method)?,
