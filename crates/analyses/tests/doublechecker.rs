@@ -259,6 +259,40 @@ fn every_way_to_check_a_trace_finds_the_same() {
     );
 }
 
+#[test]
+fn a_second_run_knows_whose_child_a_thread_is() {
+    let steps = [
+        "A|begin(a)",
+        "A|w(x)",
+        "A|fork(B)",
+        "B|begin(b)",
+        "B|fork(C)",
+        "C|w(x)",
+        "B|join(C)",
+        "B|end",
+        "A|join(B)",
+        "A|r(x)",
+        "A|end",
+    ];
+    let lines = (1..)
+        .zip(steps)
+        .map(|(line, step)| format!("{step}|{line}\n"));
+    let source = VecSource::from_text(&lines.collect::<String>()).unwrap();
+    let mut profile = Profile::default();
+    profile.add(StaticRegion::Label("a".to_owned()));
+    profile.add_unary();
+    let found = |analysis: &mut dyn Analysis| -> Vec<_> {
+        let outcome = analyze(analysis, &source);
+        let findings = outcome.findings.iter();
+        let of_a = findings.filter(|it| it.region.method == "a");
+        of_a.map(|it| (it.kind, it.verdict)).collect()
+    };
+    let single = found(&mut DoubleChecker::new(Options::default()));
+    assert_eq!(single, [(Kind::ForkJoin, Verdict::Suspected)]);
+    let mut second = second_run(Options::default(), &profile, false);
+    assert_eq!(found(&mut second), single);
+}
+
 fn check_text(text: &str) -> (VecSource, DoubleChecker, Outcome) {
     let source = VecSource::from_text(text).unwrap();
     let mut checker = DoubleChecker::new(Options::default());
