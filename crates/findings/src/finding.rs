@@ -1,5 +1,7 @@
 //! A finding: one region, one verdict, and why.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,13 +68,31 @@ impl Region {
             if !name.is_empty() {
                 name.push('.');
             }
-            name.push_str(field);
+            name.push_str(&headline(field));
         }
         if let Some(block) = self.block {
             name.push_str(&format!(" block {block}"));
         }
         name
     }
+}
+
+/// Fields for a headline: of many the first few, with the simple names of their classes.
+fn headline(fields: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = fields.split(", ").collect();
+    if names.len() <= SHOWN {
+        return Cow::Borrowed(fields);
+    }
+    let simple = |name: &str| {
+        let class = name.rfind('.').and_then(|field| name[..field].rfind('.'));
+        class.map_or(name, |dot| &name[dot + 1..]).to_owned()
+    };
+    let shown: Vec<String> = (names.iter().take(SHOWN))
+        .map(|name| simple(name))
+        .collect();
+    let more = names.len() - SHOWN;
+    Cow::Owned(format!("{} and {more} more", shown.join(", ")))
 }
 
 /// How strong a claim is; `proved` regions are listed apart in the document.
@@ -162,5 +182,22 @@ impl Finding {
         self.fingerprint = crate::fingerprint(&self.region, &group);
         self.group = group;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_headline_names_the_first_few_of_many_fields() {
+        let of = |names: &[&str]| Region {
+            field: Some(names.join(", ")),
+            ..Region::default()
+        };
+        let few = ["a.b.C.x", "a.b.D.y"];
+        assert_eq!(of(&few).short_name(), "a.b.C.x, a.b.D.y");
+        let many = ["a.b.C.x", "D.y", "z", "a.E.[*]", "a.F.v", "a.G.w"];
+        assert_eq!(of(&many).short_name(), "C.x, D.y, z, E.[*] and 2 more");
     }
 }

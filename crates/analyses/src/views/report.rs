@@ -16,6 +16,9 @@ pub const NAME: &str = "views";
 /// How many conflicts over different fields are kept for one region.
 const KEPT: usize = 5;
 
+/// How many fields a message names.
+const SAID: usize = 4;
+
 /// What a finding is about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum About {
@@ -161,9 +164,12 @@ impl<'a> Reporter<'a> {
         } else {
             region.short_name()
         };
+        let mut fields = names[..names.len().min(SAID)].join(", ");
+        if names.len() > SAID {
+            fields += &format!(" and {} more", names.len() - SAID);
+        }
         let message = format!(
-            "{subject} uses {} apart, which {} uses as one under lock {}",
-            names.join(", "),
+            "{subject} uses {fields} apart, which {} uses as one under lock {}",
             tables.thread_name(maximal.thread),
             tables.lock_name(maximal.origins[0].lock),
         );
