@@ -81,7 +81,7 @@ mod tests {
     const C2_REFUSES: usize = 325;
 
     /// What only code with pessimistic tracking calls, and hooks of the platform.
-    const SELDOM: [&str; 20] = [
+    const SELDOM: [&str; 16] = [
         "lock",
         "unlock",
         "abandon",
@@ -98,10 +98,6 @@ mod tests {
         "awake",
         "exited",
         "visible",
-        "siteClass",
-        "siteField",
-        "nap",
-        "isAway",
     ];
 
     #[test]

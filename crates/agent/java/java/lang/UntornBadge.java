@@ -17,8 +17,8 @@ import jdk.internal.vm.annotation.DontInline;
  *
  * <p>Safe points, in the order in which they are tried:
  * <ul>
- * <li>A poll, at the entry of an instrumented method that calls others, at a loop's end and in every slow path. It is an opaque read, over
- *     which a compiler moves no memory access. This is the paper's explicit protocol.
+ * <li>A poll, at the entry of an instrumented method that calls others, at a loop's end and in every slow path. It is an
+ *     opaque or volatile read, over which a compiler moves no memory access. This is the paper's explicit protocol.
  * <li>The thread has said that it sleeps ({@link #sleeps}): it parks, waits for a contended monitor or on one, or for
  *     the network. This is the paper's implicit protocol. Who asks and who wakes change one field atomically, so the
  *     one that asks finds the thread asleep, and what it wrote before is read when the thread is back, or it does not.
