@@ -16,7 +16,7 @@ use jvmti_bindings::sys::jvmti::{
 
 use untorn_classfile::EditError;
 
-use crate::instrument::{self, Outcome};
+use crate::instrument::{self, Outcome, locks};
 use crate::jvm::{Jni, Jvmti};
 use crate::loaders::Loader;
 use crate::options::Options;
@@ -224,15 +224,25 @@ unsafe extern "system" fn class_file_load(
 
 /// What becomes of a class of the platform; `None` if it is none that is changed.
 fn edit_platform(agent: &Agent, name: &str, bytes: &[u8]) -> Option<Result<Vec<u8>, EditError>> {
-    let own = jdk::concerns(name).then(|| jdk::edit(bytes));
     let platform = &agent.plan.platform;
-    if !platform.concerns(name) {
-        return own;
+    let hooks: [(bool, &dyn Fn(&[u8]) -> Result<Vec<u8>, EditError>); 3] = [
+        (jdk::concerns(name), &jdk::edit),
+        (platform.concerns(name), &|bytes| {
+            platform.edit(bytes, &agent.registry)
+        }),
+        (locks::concerns(name), &|bytes| {
+            locks::edit(bytes, &agent.registry)
+        }),
+    ];
+    let mut edited = None;
+    for (_, edit) in hooks.iter().filter(|(concerns, _)| *concerns) {
+        let next = edit(edited.as_deref().unwrap_or(bytes));
+        match next {
+            Ok(next) => edited = Some(next),
+            Err(problem) => return Some(Err(problem)),
+        }
     }
-    Some(match own {
-        None => platform.edit(bytes, &agent.registry),
-        Some(edited) => edited.and_then(|bytes| platform.edit(&bytes, &agent.registry)),
-    })
+    edited.map(Ok)
 }
 
 /// What becomes of a class; `None` if it stays as it is.

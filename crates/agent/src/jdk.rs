@@ -80,7 +80,7 @@ const OBJECT: &str = "java/lang/Object";
 const UNSAFE: &str = "jdk/internal/misc/Unsafe";
 
 /// Classes whose objects carry what `UntornPlaces` keeps for them: an entry, and those that hold data a word as well.
-const CARRIERS: [(&str, bool); 17] = [
+const CARRIERS: [(&str, bool); 14] = [
     ("java/util/AbstractCollection", true),
     ("java/util/AbstractMap", true),
     ("java/util/Collections$SynchronizedCollection", true),
@@ -95,15 +95,6 @@ const CARRIERS: [(&str, bool); 17] = [
     ("java/util/concurrent/Semaphore", false),
     ("java/util/concurrent/FutureTask", false),
     ("java/util/concurrent/CompletableFuture", false),
-    ("java/util/concurrent/locks/ReentrantLock", false),
-    (
-        "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock",
-        false,
-    ),
-    (
-        "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock",
-        false,
-    ),
 ];
 
 impl Hook {

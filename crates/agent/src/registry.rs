@@ -278,6 +278,17 @@ impl Registry {
         Some(id)
     }
 
+    /// What objects of the platform hold under a name, such as the size of a collection: a field that no class file declares.
+    pub fn content(&self, class: &str, name: &str) -> u32 {
+        let field = FieldRef {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            descriptor: String::new(),
+            is_static: false,
+        };
+        locked(&self.tables).field(Loader::BOOT, &field)
+    }
+
     /// Sites of a program that calls the runtime itself: their ids are their places, and region 0 is all of it.
     pub fn by_hand(&self, sites: &[HandSite]) {
         if sites.is_empty() {

@@ -1,8 +1,9 @@
 //! Unites what several analyses say of one region, so that a report names each region once.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::{Evidence, Finding};
+use crate::{Evidence, Finding, Interleaving, Kind, Verdict};
 
 /// How many pieces of evidence of one sort are kept for a region: more help nobody.
 const KEPT: usize = 5;
@@ -32,23 +33,20 @@ pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     merged
 }
 
-fn unite(into: &mut Finding, from: Finding) {
-    // Two executions that one analysis saw add up; two analyses that saw the same execution do not.
-    if from
-        .analyses
-        .iter()
-        .all(|name| into.analyses.contains(name))
-    {
-        into.occurrences += from.occurrences;
-    } else {
-        into.occurrences = into.occurrences.max(from.occurrences);
-    }
+fn unite(into: &mut Finding, mut from: Finding) {
+    into.occurrences = occurrences(into, &from);
     let stronger =
         (from.verdict, std::cmp::Reverse(from.kind)) > (into.verdict, std::cmp::Reverse(into.kind));
     if stronger {
         into.kind = from.kind;
         into.message = from.message;
         into.region.clone_from(&from.region);
+    }
+    // Doubts about a weaker verdict do not concern a stronger one.
+    match from.verdict.cmp(&into.verdict) {
+        Ordering::Less => from.evidence.notes.clear(),
+        Ordering::Equal => {}
+        Ordering::Greater => into.evidence.notes.clear(),
     }
     into.verdict = into.verdict.max(from.verdict);
     for analysis in from.analyses {
@@ -58,6 +56,30 @@ fn unite(into: &mut Finding, from: Finding) {
     }
     into.analyses.sort();
     unite_evidence(&mut into.evidence, from.evidence);
+    if into.verdict == Verdict::Observed {
+        let shown = &mut into.evidence.interleavings;
+        shown.retain(Interleaving::is_observation);
+    }
+}
+
+/// How often both together were seen.
+fn occurrences(into: &Finding, from: &Finding) -> u64 {
+    // Tears are counted; what other analyses count, such as pairs of views, is something else.
+    match (is_tear(into.kind), is_tear(from.kind)) {
+        (true, false) => return into.occurrences,
+        (false, true) => return from.occurrences,
+        _ => {}
+    }
+    // Two executions that one analysis saw add up; two analyses that saw the same execution do not.
+    if (from.analyses.iter()).all(|name| into.analyses.contains(name)) {
+        into.occurrences + from.occurrences
+    } else {
+        into.occurrences.max(from.occurrences)
+    }
+}
+
+fn is_tear(kind: Kind) -> bool {
+    matches!(kind, Kind::Torn | Kind::Cycle | Kind::ForkJoin)
 }
 
 fn unite_evidence(into: &mut Evidence, from: Evidence) {
@@ -129,7 +151,33 @@ mod tests {
     }
 
     #[test]
-    fn the_evidence_of_an_observation_comes_first() {
+    fn tears_alone_are_counted_and_an_observation_has_no_doubts() {
+        let many = |analysis, kind, verdict, times, note: &str| {
+            let mut finding = finding(analysis, kind, verdict, "a");
+            finding.occurrences = times;
+            finding.evidence.notes.push(note.to_owned());
+            finding
+        };
+        let said = [
+            many(
+                "views",
+                Kind::ViewInconsistency,
+                Verdict::Suspected,
+                9,
+                "of views",
+            ),
+            many("velodrome", Kind::Torn, Verdict::Suspected, 1, "a doubt"),
+            many("velodrome", Kind::Torn, Verdict::Observed, 2, "a fact"),
+        ];
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
+            let merged = merge(order.iter().map(|&i| said[i].clone()).collect());
+            assert_eq!(merged[0].occurrences, 3, "{order:?}");
+            assert_eq!(merged[0].evidence.notes, ["a fact"], "{order:?}");
+        }
+    }
+
+    #[test]
+    fn the_evidence_of_an_observation_is_what_data_shows() {
         let with = |kind: EdgeKind, verdict| {
             let mut finding = finding("velodrome", Kind::Torn, verdict, "a");
             finding.evidence.interleavings.push(Interleaving {
@@ -150,8 +198,10 @@ mod tests {
             with(EdgeKind::Sync, Verdict::Suspected),
             with(EdgeKind::Data, Verdict::Observed),
         ]);
-        let shown = &merged[0].evidence.interleavings;
-        assert!(shown[0].is_observation() && !shown[1].is_observation());
+        let [shown] = merged[0].evidence.interleavings.as_slice() else {
+            panic!("what rests on synchronization is no evidence beside it");
+        };
+        assert!(shown.is_observation());
     }
 
     #[test]

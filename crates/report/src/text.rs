@@ -150,6 +150,9 @@ impl Page<'_> {
                 document.proved_if_sequential.len()
             ));
         }
+        if left_out_arrays(&document.stats) {
+            summary.push_str("; array elements were not watched (--arrays)");
+        }
         self.line(&summary);
         if self.options.verbose {
             let sure = document.proved.iter().map(|region| (region, ""));
@@ -245,4 +248,10 @@ fn plain(value: &serde_json::Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
+}
+/// Whether some process of a run accessed array elements that nobody recorded.
+fn left_out_arrays(stats: &serde_json::Map<String, serde_json::Value>) -> bool {
+    stats.iter().any(|(name, value)| {
+        name == "sites left out: array elements" || value.as_object().is_some_and(left_out_arrays)
+    })
 }

@@ -169,7 +169,11 @@ impl Weaver<'_, '_> {
     pub(super) fn array(&mut self, index: usize, op: Op) -> Result<()> {
         let writes = (Op::Iastore..=Op::Sastore).contains(&op);
         let reads = (Op::Iaload..=Op::Saload).contains(&op);
-        if !self.subject.plan.arrays || !(reads || writes) {
+        if !(reads || writes) {
+            return Ok(());
+        }
+        if !self.subject.plan.arrays {
+            self.counts.add("sites left out: array elements");
             return Ok(());
         }
         if !Guards::possible(&self.survey, index) {

@@ -3,31 +3,33 @@
 //! What the effect is on is kept in a local variable across the call; other arguments go through local variables only to get at it.
 //! The variables are cleared afterwards, so that no object stays alive longer than it did.
 
-use untorn_channel::declare::{self, AccessKind, Target};
 use untorn_classfile::Op;
+use untorn_classfile::edit::{Label, Snippet, State};
 use untorn_classfile::read::{FieldType, MemberRef, MethodType, PoolIndex};
 
 use super::Extent;
-use super::access::WRITES;
-use super::guard::{Argument, Cleanup, Guards};
+use super::guard::Guards;
 use super::model::{Effect, Method, Operand};
 use super::weave::{Category, Result, Weaver};
 
-const OBJECT: &str = "Ljava/lang/Object;";
-/// Modes of `UntornRuntime.callBegin`.
-const STEP: i32 = 0;
-const INTERVAL: i32 = 1;
-const LOOSE: i32 = 2;
+pub(super) const OBJECT: &str = "Ljava/lang/Object;";
+
+/// Locks of the platform, by the classes that programs make and extend.
+const LOCKS: [&str; 3] = [
+    "java/util/concurrent/locks/ReentrantLock",
+    "java/util/concurrent/locks/ReentrantReadWriteLock",
+    "java/util/concurrent/locks/StampedLock",
+];
 
 /// Where receiver and arguments are while code is inserted before a call.
-struct Operands {
-    receiver: u16,
-    arguments: Vec<(Category, u16)>,
+pub(super) struct Operands {
+    pub(super) receiver: u16,
+    pub(super) arguments: Vec<(Category, u16)>,
 }
 
 /// A key in a local variable.
 #[derive(Clone, Copy)]
-enum Key {
+pub(super) enum Key {
     Whole,
     Object(u16),
     Int(u16),
@@ -41,6 +43,9 @@ impl Weaver<'_, '_> {
         op: Op,
         called: &MemberRef<'_>,
     ) -> Result<()> {
+        if op == Op::Invokespecial && called.name == "<init>" {
+            return self.lock_made(index, called);
+        }
         let plan = self.subject.plan;
         let Some(row) = plan.models.find(called) else {
             return Ok(());
@@ -66,14 +71,24 @@ impl Weaver<'_, '_> {
                 if self.extent >= Extent::Fields {
                     return Ok(());
                 }
-                self.content_call(index, op, row, &parameters)
+                self.content_call(index, op, called, row, &parameters, kind.returns())
             }
-            _ => self.order_call(index, op, row, &parameters, kind.returns()),
+            Effect::Acquire | Effect::Release | Effect::Wait | Effect::Notify => {
+                self.lock_call(index, op, row, &parameters)
+            }
+            Effect::Signal | Effect::Await | Effect::Meet => {
+                self.order_call(index, op, row, &parameters, kind.returns())
+            }
         }
     }
 
     /// Inserts code that brings receiver and arguments into local variables and back.
-    fn spill(&mut self, index: usize, op: Op, parameters: &[FieldType<'_>]) -> Result<Operands> {
+    pub(super) fn spill(
+        &mut self,
+        index: usize,
+        op: Op,
+        parameters: &[FieldType<'_>],
+    ) -> Result<Operands> {
         let receiver = self.temporary(Category::Reference, 0)?;
         let mut arguments: Vec<(Category, u16)> = Vec::new();
         for parameter in parameters {
@@ -105,7 +120,7 @@ impl Weaver<'_, '_> {
     }
 
     /// Inserts code that forgets what was spilled.
-    fn forget(&mut self, index: usize, op: Op, operands: &Operands) {
+    pub(super) fn forget(&mut self, index: usize, op: Op, operands: &Operands) {
         let mut code = self.body.after_within(index);
         if op != Op::Invokestatic {
             code.op(Op::AconstNull).local(Op::Astore, operands.receiver);
@@ -118,7 +133,7 @@ impl Weaver<'_, '_> {
     }
 
     /// The local variable that holds what the effect is on, and its key.
-    fn concerned(row: &Method, operands: &Operands) -> (u16, Key) {
+    pub(super) fn concerned(row: &Method, operands: &Operands) -> (u16, Key) {
         let argument = |number: usize| match operands.arguments.get(number) {
             Some(&(Category::Reference, slot)) => Key::Object(slot),
             Some(&(Category::Int, slot)) => Key::Int(slot),
@@ -126,14 +141,15 @@ impl Weaver<'_, '_> {
         };
         match row.on {
             Operand::Arg0 => match argument(0) {
-                Key::Object(slot) => (slot, row.key.map_or(Key::Whole, argument)),
+                // An updater is on one field of it.
+                Key::Object(slot) => (slot, Key::Object(operands.receiver)),
                 _ => (operands.receiver, Key::Whole),
             },
             Operand::Coordinate => {
                 let coordinates = operands.arguments.len().saturating_sub(row.values);
                 match argument(0) {
                     Key::Object(slot) if coordinates == 2 => (slot, argument(1)),
-                    Key::Object(slot) if coordinates == 1 => (slot, Key::Whole),
+                    Key::Object(slot) if coordinates == 1 => (slot, Key::Object(operands.receiver)),
                     _ => (operands.receiver, Key::Whole),
                 }
             }
@@ -141,106 +157,6 @@ impl Weaver<'_, '_> {
                 (operands.receiver, row.key.map_or(Key::Whole, argument))
             }
         }
-    }
-
-    fn content_call(
-        &mut self,
-        index: usize,
-        op: Op,
-        row: &Method,
-        parameters: &[FieldType<'_>],
-    ) -> Result<()> {
-        let kind = match row.effect {
-            Effect::Read => AccessKind::Read,
-            Effect::Write => AccessKind::Write,
-            _ => AccessKind::Update,
-        };
-        let access = declare::Access {
-            kind,
-            target: Target::Content,
-            volatile: row.volatile,
-            wide: false,
-            approximate: row.approximate,
-        };
-        let Some(site) = self.site(index, Some(access)) else {
-            return Ok(());
-        };
-        let site = if kind == AccessKind::Read {
-            site
-        } else {
-            site | WRITES
-        };
-        // Whether calls overlap does not matter for what is approximate anyway.
-        let mode = match row {
-            Method { step: true, .. } => STEP,
-            Method {
-                approximate: true, ..
-            } => LOOSE,
-            _ => INTERVAL,
-        };
-        let context = self.context()?;
-        let takes = format!("{OBJECT}{OBJECT}II");
-        let begin = self.entry("callBegin", &takes)?;
-        let end = self.entry("callEnd", &takes)?;
-        let threw = self.entry("callThrew", &takes)?;
-        let box_int =
-            self.pool
-                .method_ref("java/lang/Integer", "valueOf", "(I)Ljava/lang/Integer;")?;
-        let operands = self.spill(index, op, parameters)?;
-        let (object, key) = Self::concerned(row, &operands);
-        let (from, to) = self.labels();
-        // The key matters when the record is written, at the end.
-        let mut code = self.body.before(index);
-        code.bind(from);
-        if mode != LOOSE {
-            code.local(Op::Aload, object)
-                .op(Op::AconstNull)
-                .push_int(mode, self.pool)?
-                .push_int(site, self.pool)?
-                .local(Op::Aload, context)
-                .invoke(Op::Invokestatic, begin);
-        }
-        let mut code = self.body.after_within(index);
-        code.local(Op::Aload, object);
-        match key {
-            Key::Whole => code.op(Op::AconstNull),
-            Key::Object(slot) => code.local(Op::Aload, slot),
-            Key::Int(slot) => code
-                .local(Op::Iload, slot)
-                .invoke(Op::Invokestatic, box_int),
-        };
-        code.push_int(mode, self.pool)?
-            .push_int(site, self.pool)?
-            .local(Op::Aload, context)
-            .invoke(Op::Invokestatic, end)
-            .bind(to);
-        self.forget(index, op, &operands);
-        // A call that threw may have touched anything: the whole.
-        let cleanup = Cleanup {
-            method: threw,
-            arguments: vec![
-                Argument::Local(object),
-                Argument::Null,
-                Argument::Number(mode),
-                Argument::Number(site),
-            ],
-        };
-        self.guard_call(index, (from, to), cleanup, object)?;
-        self.counts.add("sites: library contents");
-        Ok(())
-    }
-
-    fn guard_call(
-        &mut self,
-        index: usize,
-        place: (untorn_classfile::edit::Label, untorn_classfile::edit::Label),
-        cleanup: Cleanup,
-        object: u16,
-    ) -> Result<()> {
-        let kind = self.pool.object_type("java/lang/Object")?;
-        self.guards
-            .add(&self.survey, index, place, cleanup, &[(object, kind)]);
-        Ok(())
     }
 
     fn order_call(
@@ -251,36 +167,21 @@ impl Weaver<'_, '_> {
         parameters: &[FieldType<'_>],
         returns: Option<FieldType<'_>>,
     ) -> Result<()> {
-        if row.effect == Effect::Part {
-            return self.part_call(index, op, row, parameters);
-        }
         let Some(site) = self.site(index, None) else {
             return Ok(());
         };
-        let mode = i32::from(row.shared);
         let plain = format!("{OBJECT}I");
-        let moded = format!("{OBJECT}II");
         let (mut before, mut after) = (None, None);
-        match row.effect {
-            Effect::Acquire => after = Some((self.entry("lockAcquired", &moded)?, Some(mode))),
-            Effect::Release => before = Some((self.entry("lockReleasing", &moded)?, Some(mode))),
-            Effect::Signal => before = Some((self.entry("signal", &plain)?, None)),
-            Effect::Await => after = Some((self.entry("await", &plain)?, None)),
-            Effect::Meet => {
-                before = Some((self.entry("signal", &plain)?, None));
-                after = Some((self.entry("await", &plain)?, None));
-            }
-            Effect::Notify => before = Some((self.entry("notifying", &plain)?, None)),
-            Effect::Wait => {
-                before = Some((self.entry("waiting", &plain)?, None));
-                after = Some((self.entry("woken", &plain)?, None));
-            }
-            Effect::Part | Effect::Read | Effect::Write | Effect::Update => {}
+        if matches!(row.effect, Effect::Signal | Effect::Meet) {
+            before = Some(self.entry("signal", &plain)?);
+        }
+        if matches!(row.effect, Effect::Await | Effect::Meet) {
+            after = Some(self.entry("await", &plain)?);
         }
         self.counts.add("sites: library order");
         let context = self.context()?;
         if row.on == Operand::Result {
-            if let Some((method, _)) = after {
+            if let Some(method) = after {
                 self.body
                     .after_within(index)
                     .op(Op::Dup)
@@ -292,79 +193,113 @@ impl Weaver<'_, '_> {
         }
         let operands = self.spill(index, op, parameters)?;
         let (object, _) = Self::concerned(row, &operands);
-        let (from, to) = self.labels();
-        self.body.before(index).bind(from);
-        if self.subject.plan.optimistic && matches!(row.effect, Effect::Acquire | Effect::Await) {
+        if self.subject.plan.optimistic && row.effect == Effect::Await {
             // It may block: what others may want is given up before.
             self.ask(index)?;
         }
-        if let Some((method, mode)) = before {
-            let mut code = self.body.before(index);
-            code.local(Op::Aload, object);
-            if let Some(mode) = mode {
-                code.push_int(mode, self.pool)?;
-            }
-            code.push_int(site, self.pool)?
+        if let Some(method) = before {
+            self.body
+                .before(index)
+                .local(Op::Aload, object)
+                .push_int(site, self.pool)?
                 .local(Op::Aload, context)
                 .invoke(Op::Invokestatic, method);
         }
-        if let Some((method, mode)) = after {
+        if let Some(method) = after {
             let skip = row.if_result.then(|| self.body.new_label());
             let mut code = self.body.after_within(index);
-            if let Some(skip) = skip {
-                match returns {
-                    Some(FieldType::Long) => code
-                        .op(Op::Dup2)
-                        .op(Op::Lconst0)
-                        .op(Op::Lcmp)
-                        .jump(Op::Ifeq, skip),
-                    Some(kind) if kind.is_reference() => code.op(Op::Dup).jump(Op::Ifnull, skip),
-                    _ => code.op(Op::Dup).jump(Op::Ifeq, skip),
-                };
+            if let (Some(skip), Some(kind)) = (skip, returns) {
+                skip_unless(&mut code, kind, true, skip);
             }
-            code.local(Op::Aload, object);
-            if let Some(mode) = mode {
-                code.push_int(mode, self.pool)?;
-            }
-            code.push_int(site, self.pool)?
+            code.local(Op::Aload, object)
+                .push_int(site, self.pool)?
                 .local(Op::Aload, context)
                 .invoke(Op::Invokestatic, method);
             if let Some(skip) = skip {
                 code.bind(skip);
             }
         }
-        self.body.after_within(index).bind(to);
         self.forget(index, op, &operands);
-        if let (Effect::Wait, Some((method, _))) = (row.effect, after) {
-            let cleanup = Cleanup {
-                method,
-                arguments: vec![Argument::Local(object), Argument::Number(site)],
-            };
-            self.guard_call(index, (from, to), cleanup, object)?;
-        }
         Ok(())
     }
 
-    /// Tells the runtime which lock a condition or view belongs to.
-    fn part_call(
+    /// Says that a lock was made: by a constructor that left it on the stack, or called by that of a subclass.
+    fn lock_made(&mut self, index: usize, called: &MemberRef<'_>) -> Result<()> {
+        if !LOCKS.contains(&&*called.class) {
+            return Ok(());
+        }
+        let made = Some(self.pool.object_type(&called.class)?);
+        let (before, after) = (self.survey.state(index), self.survey.state(index + 1));
+        let of_subclass = before.is_some_and(State::is_before_super)
+            && !after.is_some_and(State::is_before_super);
+        let is_left = after.and_then(|state| state.peek(0)) == made;
+        if !of_subclass && !is_left {
+            // It is made for nobody, or found where it is used first.
+            return Ok(());
+        }
+        let Some(site) = self.site(index, None) else {
+            return Ok(());
+        };
+        let context = self.context()?;
+        let method: PoolIndex = self.entry("watchLock", &format!("{OBJECT}I"))?;
+        let mut code = self.body.after_within(index);
+        if of_subclass {
+            code.local(Op::Aload, 0);
+        } else {
+            code.op(Op::Dup);
+        }
+        code.push_int(site, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, method);
+        Ok(())
+    }
+
+    /// Says which lock a call is about to use, which then tells of itself.
+    fn lock_call(
         &mut self,
         index: usize,
         op: Op,
         row: &Method,
         parameters: &[FieldType<'_>],
     ) -> Result<()> {
+        let Some(site) = self.site(index, None) else {
+            return Ok(());
+        };
         let context = self.context()?;
-        let method: PoolIndex = self.entry("belongs", &format!("{OBJECT}{OBJECT}I"))?;
+        let method: PoolIndex = self.entry("watchLock", &format!("{OBJECT}I"))?;
         let operands = self.spill(index, op, parameters)?;
+        if self.subject.plan.optimistic && matches!(row.effect, Effect::Acquire | Effect::Wait) {
+            // It may block: what others may want is given up before.
+            self.ask(index)?;
+        }
         self.body
-            .after_within(index)
-            .op(Op::Dup)
+            .before(index)
             .local(Op::Aload, operands.receiver)
-            .push_int(i32::from(row.shared), self.pool)?
+            .push_int(site, self.pool)?
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, method);
         self.forget(index, op, &operands);
         self.counts.add("sites: library order");
         Ok(())
     }
+}
+
+/// Jumps over what follows unless the result on the stack is as wanted: true, not zero or not null, or the opposite.
+pub(super) fn skip_unless(
+    code: &mut Snippet<'_>,
+    result: FieldType<'_>,
+    wanted: bool,
+    skip: Label,
+) {
+    let (if_nothing, if_something) = if result.is_reference() {
+        (Op::Ifnull, Op::Ifnonnull)
+    } else {
+        (Op::Ifeq, Op::Ifne)
+    };
+    if matches!(result, FieldType::Long) {
+        code.op(Op::Dup2).op(Op::Lconst0).op(Op::Lcmp);
+    } else {
+        code.op(Op::Dup);
+    }
+    code.jump(if wanted { if_nothing } else { if_something }, skip);
 }

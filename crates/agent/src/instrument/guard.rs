@@ -22,7 +22,6 @@ pub enum Argument {
     /// A reference in a local variable.
     Local(u16),
     Number(i32),
-    Null,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -91,7 +90,6 @@ impl Guards {
                 match argument {
                     Argument::Local(slot) => code.local(Op::Aload, slot),
                     Argument::Number(number) => code.push_int(number, pool)?,
-                    Argument::Null => code.op(Op::AconstNull),
                 };
             }
             code.local(Op::Aload, context)

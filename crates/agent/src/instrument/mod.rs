@@ -20,7 +20,9 @@
 mod access;
 mod calls;
 mod checked;
+mod contents;
 mod guard;
+pub mod locks;
 pub mod model;
 mod monitor;
 mod owned;

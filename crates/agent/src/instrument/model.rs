@@ -45,8 +45,6 @@ pub enum Effect {
     Await,
     /// Both: all who meet go on together.
     Meet,
-    /// Gives out a condition or a view of the receiver, a lock.
-    Part,
     /// Waits for a condition, without its lock meanwhile.
     Wait,
     /// Wakes who waits for a condition.
@@ -83,15 +81,22 @@ pub struct Method {
     pub effect: Effect,
     #[serde(default)]
     pub on: Operand,
-    /// A lock for readers.
-    #[serde(default)]
-    pub shared: bool,
     /// The effect takes place if the result is true, not zero or not null.
     #[serde(default)]
     pub if_result: bool,
     /// The number of the argument that is the key.
     #[serde(default)]
     pub key: Option<usize>,
+    /// What is accessed instead of the content under a key or as a whole: something of which the object has one, such as a value.
+    /// Its class stands before a last dot, if it is not the one that the call names.
+    #[serde(default)]
+    pub field: Option<String>,
+    /// What the call accesses as well.
+    #[serde(default)]
+    pub also: Vec<Also>,
+    /// What the call has read if it throws.
+    #[serde(default)]
+    pub thrown: Option<String>,
     /// The call neither blocks nor calls back, so that it can be one step with its record.
     #[serde(default)]
     pub step: bool,
@@ -106,9 +111,57 @@ pub struct Method {
     pub values: usize,
 }
 
+/// An access that a call makes besides its main one.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Also {
+    /// As [`Method::field`].
+    pub field: String,
+    pub effect: Effect,
+    #[serde(default)]
+    pub when: When,
+    #[serde(default)]
+    pub approximate: bool,
+    #[serde(default)]
+    pub of: Of,
+}
+
+/// When a call makes an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    #[default]
+    Always,
+    /// The result is true, not zero or not null; or there is none.
+    True,
+    /// The result is false, zero or null.
+    False,
+    /// The first argument is the index 0.
+    First,
+}
+
+/// Of which collections a call makes an access, as `UntornRuntime` numbers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Of {
+    #[default]
+    All,
+    /// Approximate for those whose iterators may miss changes.
+    Iterated,
+    /// Those that are lists.
+    Lists,
+    /// Those that it has made larger or smaller; approximate where that is not known.
+    Resized,
+    /// The same where the result says that nothing was there, which is exact for those that hold no null.
+    Added,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Names for several classes, to be used among those of a row.
+    #[serde(default)]
+    group: FxHashMap<String, Vec<String>>,
     method: Vec<Method>,
 }
 
@@ -136,7 +189,14 @@ impl Models {
     fn read(&mut self, file: &'static str, text: &str) -> Result<(), ModelError> {
         let parsed: File =
             toml::from_str(text).map_err(|source| ModelError::Toml { file, source })?;
-        for method in parsed.method {
+        for mut method in parsed.method {
+            let classes = std::mem::take(&mut method.classes);
+            for class in classes {
+                match parsed.group.get(&class) {
+                    Some(group) => method.classes.extend_from_slice(group),
+                    None => method.classes.push(class),
+                }
+            }
             let number = self.methods.len();
             for class in &method.classes {
                 let names = self.index.entry(class.clone()).or_default();

@@ -1,5 +1,16 @@
 package java.lang;
 
+import java.util.AbstractList;
+import java.util.HashMap;
+import java.util.Hashtable;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentMap;
+import jdk.internal.vm.annotation.DontInline;
+
 /**
  * Accesses that library calls make to what an object holds: a collection's entry or the whole, an atomic's value.
  *
@@ -7,72 +18,134 @@ package java.lang;
  * written. Any other call is an interval whose record is written at its end; if another call on the same receiver ran
  * in between, their order is unknown and the record says so. A first run writes no records, so there an interval is its
  * end, and so is everywhere what is approximate by itself.
+ *
+ * What a call is on is the collection itself, also if it goes through a view, a wrapper or an iterator of it
+ * ({@link UntornPlaces#content}). The model describes the platform's own classes: a call on any other is approximate, as
+ * is one on a map that compares keys by identity.
  */
 final class UntornCalls {
+    /** Stands for a key that is an index. */
+    static final Object INDEX = new Object();
+
     private UntornCalls() {}
 
-    static void begin(Object receiver, int mode, int site, UntornThread c) {
-        if (UntornMode.FIRST && mode != UntornRuntime.STEP) return;
-        if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivate(receiver, site, c)) return;
+    /** A call on what several threads use begins; whether it is recorded. */
+    @DontInline
+    static boolean begin(Object receiver, Object content, int mode, int site, UntornThread c) {
+        if (c.silent || UntornMode.SECOND && c.skip) return false;
+        if (UntornMode.FIRST && mode != UntornRuntime.STEP) return true;
         UntornShadow.abandon(c);
-        UntornEntry entry = UntornTable.find(receiver, c);
-        if (entry == null || entry.objectId(c) == 0) return;
+        UntornEntry entry = UntornTable.find(content, receiver, c);
+        if (entry == null || entry.objectId(c) == 0) return false;
         if (mode == UntornRuntime.STEP) {
             UntornShadow.take(entry, UntornEntry.WORD, site, c);
-        } else {
-            c.pushCall(entry);
+        } else if (c.pushCall(entry)) {
+            c.setCallSize(size(content));
         }
+        return true;
     }
 
-    static void end(Object receiver, Object key, int mode, int site, UntornThread c) {
+    static void end(Object receiver, Object key, int index, int mode, int site, UntornThread c) {
+        Object content = UntornPlaces.content(receiver);
+        if (content == null) return;
         if (mode == UntornRuntime.LOOSE || UntornMode.FIRST && mode != UntornRuntime.STEP) {
-            only(receiver, key, site, c);
+            only(receiver, content, key, index, site, c);
             return;
         }
-        if (c.silent || UntornMode.SECOND && c.skip || UntornPlaces.isPrivateStill(receiver, c)) return;
+        if (c.silent || UntornMode.SECOND && c.skip) return;
         if (mode == UntornRuntime.STEP && c.held instanceof UntornEntry) {
-            writeKey(key, c);
+            writeKey(key, index, c);
             UntornShadow.unlock(c.held, site, c);
             return;
         }
         UntornShadow.abandon(c);
-        if (mode == UntornRuntime.INTERVAL && c.isInCall(receiver)) {
+        if (mode == UntornRuntime.INTERVAL && c.call(content) >= 0) {
             for (;;) {
                 UntornEntry entry = c.topCall();
                 boolean overlapped = entry.endCall(c.popCall());
                 // Calls above this one were left without an end.
-                if (!entry.refersTo(receiver)) continue;
-                write(entry, key, overlapped, site, c);
+                if (!entry.refersTo(content)) continue;
+                boolean modelled = isModelled(content) || UntornFields.isHandle(key);
+                write(entry, key, index, overlapped || !modelled, site, c);
                 return;
             }
         }
-        if (!UntornRuntime.on) return;
-        // It called back after all, and what it called took the word away; or the object was private when it began.
-        UntornEntry entry = UntornTable.find(receiver, c);
-        if (entry != null && entry.objectId(c) != 0) write(entry, key, true, site, c);
+        // An interval that was not recorded from the start, for want of memory.
+        if (!UntornRuntime.on || mode == UntornRuntime.INTERVAL) return;
+        // It called back after all, and what it called took the word away.
+        UntornEntry entry = UntornTable.find(content, receiver, c);
+        if (entry != null && entry.objectId(c) != 0) write(entry, key, index, true, site, c);
+    }
+
+    /** Instead of the end of a call that threw, whether it is recorded or not; it has read something else, or -1. */
+    static void threw(Object receiver, int read, int mode, int site, UntornThread c) {
+        if (mode == UntornRuntime.STEP && !(c.held instanceof UntornEntry)) return;
+        int of = receiver instanceof Iterator ? UntornRuntime.ITERATED : UntornRuntime.ALL;
+        if (read != -1) also(receiver, of, read, c);
+        end(receiver, null, 0, mode, site, c);
+    }
+
+    /** Something else that a call accessed which has returned and has not been ended. */
+    static void also(Object receiver, int of, int site, UntornThread c) {
+        if (UntornMode.FIRST || !UntornRuntime.on || c.silent || UntornMode.SECOND && c.skip) return;
+        Object content = UntornPlaces.content(receiver);
+        if (content == null || of == UntornRuntime.LISTS && !(content instanceof AbstractList)) return;
+        int call = c.call(content);
+        if (call < 0) return;
+        UntornShadow.abandon(c);
+        boolean approximate = !isModelled(content);
+        if (of == UntornRuntime.ITERATED) {
+            boolean failsFast = content instanceof AbstractList || content instanceof PriorityQueue;
+            approximate |= content instanceof ConcurrentMap || content instanceof Queue && !failsFast;
+        } else if (of == UntornRuntime.RESIZED || of == UntornRuntime.ADDED) {
+            int before = c.callSize(call);
+            if (before >= 0 && before == size(content)) return;
+            boolean said = of == UntornRuntime.ADDED
+                    && (content instanceof ConcurrentMap || content instanceof Hashtable);
+            approximate |= before < 0 && !said;
+        }
+        UntornEntry entry = c.callEntry(call);
+        // What begins from here on comes after what this call has done.
+        approximate |= entry.isOverlapped(c.callBegun(call));
+        write(entry, null, 0, approximate, site, c);
+    }
+
+    /**
+     * The size of a map that may hold null, of which a result of null does not tell whether there was something; -1 for
+     * others, since some take long to count.
+     */
+    private static int size(Object content) {
+        if (!isModelled(content)) return -1;
+        if (content instanceof HashMap) return ((HashMap<?, ?>) content).size();
+        return content instanceof TreeMap ? ((TreeMap<?, ?>) content).size() : -1;
+    }
+
+    /** Whether the model says exactly what calls on an object do. */
+    private static boolean isModelled(Object content) {
+        return content.getClass().getClassLoader0() == null && !(content instanceof IdentityHashMap);
     }
 
     /** A call of which only the end counts. */
-    private static void only(Object receiver, Object key, int site, UntornThread c) {
+    private static void only(Object receiver, Object content, Object key, int index, int site, UntornThread c) {
         if (!UntornRuntime.on || c.silent || UntornMode.SECOND && c.skip) return;
-        if (UntornPlaces.isPrivate(receiver, site, c)) return;
+        if (UntornPlaces.isPrivate(content, site, c)) return;
         UntornShadow.abandon(c);
-        UntornEntry entry = UntornTable.find(receiver, c);
-        if (entry != null && entry.objectId(c) != 0) write(entry, key, false, site, c);
+        UntornEntry entry = UntornTable.find(content, receiver, c);
+        if (entry != null && entry.objectId(c) != 0) write(entry, key, index, false, site, c);
     }
 
     /** The access, with its order as of now. */
-    private static void write(UntornEntry entry, Object key, boolean approximate, int site, UntornThread c) {
+    private static void write(UntornEntry entry, Object key, int index, boolean approximate, int site, UntornThread c) {
         UntornShadow.take(entry, UntornEntry.WORD, site, c);
         if (c.held != entry) return;
         if (approximate) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
-        writeKey(key, c);
+        writeKey(key, index, c);
         UntornShadow.unlock(entry, site, c);
     }
 
-    private static void writeKey(Object key, UntornThread c) {
+    private static void writeKey(Object key, int index, UntornThread c) {
         if (UntornMode.FIRST) return;
-        long id = UntornKeys.id(key);
+        long id = UntornKeys.id(key == INDEX ? (Object) index : key);
         if (id != 0) c.write((long) UntornThread.KEY << UntornThread.OP_SHIFT | id);
     }
 }

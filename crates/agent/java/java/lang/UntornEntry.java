@@ -28,18 +28,18 @@ final class UntornEntry extends WeakReference<Object> {
      */
     private volatile long last;
 
-    /** One more than the thread that alone has held it so far; 0 for none, {@link #MANY}. Its holder writes it. */
-    int user;
-    /** How often that thread holds it now. */
-    int depth;
+    /** Whether it is a lock of the platform, held by its carrier ({@link UntornLocks}), and not a monitor. */
+    final boolean explicit;
+
+    /**
+     * One more than the thread that alone has held it exclusively so far; 0 for none, {@link #MANY}. Its holder writes
+     * it, and how often it holds it now.
+     */
+    int user, depth;
     static final int MANY = -1;
 
-    /** The lock that this object is a part of, a condition or the view for readers or writers; null for none. */
-    volatile UntornEntry whole;
-    /** Whether holding this part is holding the whole together with other readers; set before {@link #whole}. */
-    boolean readers;
-    /** How many parts it has itself; under the lock of {@link UntornTable}. */
-    int parts;
+    /** How often the reader believes it to be held exclusively, and by which thread; the holder writes both. */
+    int recorded, holder;
 
     /** Shadow word of a collection; its object id is that of an array too. */
     private volatile long word;
@@ -47,11 +47,12 @@ final class UntornEntry extends WeakReference<Object> {
     /** Overlap of calls that are intervals: how many are running (low half), how many have begun (high half). */
     private volatile long calls;
 
-    UntornEntry(Object referent, int hash, long lock, int classId, long announced) {
+    UntornEntry(Object referent, int hash, long lock, int classId, boolean explicit, long announced) {
         super(referent);
         this.hash = hash;
         this.lock = lock;
         this.classId = classId;
+        this.explicit = explicit;
         this.last = announced;
     }
 
@@ -111,6 +112,11 @@ final class UntornEntry extends WeakReference<Object> {
                 return now >>> 32 | ((int) now != 0 ? 1L << 63 : 0);
             }
         }
+    }
+
+    /** Whether another one has overlapped it so far. */
+    boolean isOverlapped(long begun) {
+        return begun < 0 || (int) (calls >>> 32) != (int) begun + 1;
     }
 
     /** It ends; whether another one overlapped it. */

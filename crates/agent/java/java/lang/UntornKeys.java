@@ -3,7 +3,8 @@ package java.lang;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Ids of collection keys, for the classes whose equality is known: strings, boxes, enums and classes.
+ * Ids of collection keys, for the classes whose equality is known: strings, boxes, enums and classes; and of fields, by
+ * what accesses them ({@link UntornFields}).
  * Any other key has no id, and stands for the whole collection; its own {@code equals} is never called.
  *
  * Keys are kept as long as the program runs: they are few, or their collections are large anyway.
@@ -39,8 +40,12 @@ final class UntornKeys {
 
     /** The id of a key, or 0 if it has none. */
     static long id(Object key) {
-        if (key == null || !known(key)) return 0;
+        if (key == null) return 0;
         try {
+            if (!known(key)) {
+                key = UntornFields.isHandle(key) ? UntornFields.of(key) : null;
+                if (key == null) return 0;
+            }
             int hash = hash(key);
             Key found = look(buckets, key, hash);
             return found != null ? found.id : add(key, hash);

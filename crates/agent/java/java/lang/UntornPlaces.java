@@ -1,5 +1,7 @@
 package java.lang;
 
+import java.util.Enumeration;
+import java.util.Iterator;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
@@ -35,9 +37,14 @@ final class UntornPlaces {
     private static final long PLACES = U.objectFieldOffset(Class.class, "$untornPlaces");
     private static final int OFFSET_BITS = 24;
     private static final long OFFSET = (1L << OFFSET_BITS) - 1;
+    /** Where a view, wrapper or iterator keeps what it is of, above both; 0 for none. */
+    private static final int INNER_SHIFT = 48, INNER_BITS = 12;
+    private static final long INNER = (1L << INNER_BITS) - 1;
     /** The word is the shadow word. */
     private static final long WATCHED = 1L << 62;
     private static final long KNOWN = 1L << 61;
+    /** An iterator of which it is not known what it iterates over, or that has a copy of it. */
+    private static final long DETACHED = 1L << 60;
 
     private UntornPlaces() {}
 
@@ -59,6 +66,12 @@ final class UntornPlaces {
         }
         long places = KNOWN | entry | (word != 0 ? word : shadow) << OFFSET_BITS;
         if (word == 0 && shadow != 0) places |= WATCHED;
+        long inner = UntornViews.inner(k);
+        if (inner > 0 && inner <= INNER) {
+            places |= inner << INNER_SHIFT;
+        } else if (Iterator.class.isAssignableFrom(k) || Enumeration.class.isAssignableFrom(k)) {
+            places |= DETACHED;
+        }
         U.putLong(k, PLACES, places);
         return places;
     }
@@ -72,6 +85,25 @@ final class UntornPlaces {
     @ForceInline
     static long entry(Object o) {
         return places(o) & OFFSET;
+    }
+
+    /** What a call on an object is about: itself, or what it is a view, wrapper or iterator of; null if that is not known. */
+    @ForceInline
+    static Object content(Object o) {
+        long places = places(o);
+        return (places & (INNER << INNER_SHIFT | DETACHED)) == 0 ? o : unwrap(o, places);
+    }
+
+    @DontInline
+    private static Object unwrap(Object o, long places) {
+        for (;;) {
+            if ((places & DETACHED) != 0) return null;
+            long inner = places >>> INNER_SHIFT & INNER;
+            if (inner == 0) return o;
+            o = U.getReference(o, inner);
+            if (o == null) return null;
+            places = places(o);
+        }
     }
 
     /** Whether calls on an object leave no record, as this thread alone has used it; it becomes shared if not. */
@@ -94,17 +126,6 @@ final class UntornPlaces {
         }
         UntornOwner.publish(o, offset, c);
         return U.getLong(o, offset) == c.mine;
-    }
-
-    /** Whether calls on an object leave no record as of now. */
-    @ForceInline
-    static boolean isPrivateStill(Object o, UntornThread c) {
-        if (!UntornShadow.OPTIMISTIC || !UntornShadow.ELIDES) return false;
-        long places = places(o), offset = places >>> OFFSET_BITS & OFFSET;
-        if (offset == 0) return false;
-        if (UntornMode.FIRST && (places & WATCHED) != 0) return true;
-        long word = U.getLong(o, offset);
-        return word == c.mine || word == UntornOwner.UNTRACKED && (places & WATCHED) == 0;
     }
 
     /**

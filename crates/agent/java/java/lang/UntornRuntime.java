@@ -34,13 +34,15 @@ public final class UntornRuntime {
 
     /** Added to the site of an access that writes or updates. */
     public static final int WRITES = 1 << 30;
-    /** Modes of {@link #lockAcquired}. */
-    public static final int EXCLUSIVE = 0, SHARED = 1;
+    /** Modes of {@link #lockTaken} and {@link #lockConverted}. */
+    public static final int EXCLUSIVE = 0, SHARED = 1, OPTIMISTIC = 2;
     /**
      * Modes of {@link #callBegin}: the call is one step with its record, an interval that may overlap others, or an
      * interval of which nobody asks that, as its accesses are approximate anyway; such a one has no beginning.
      */
     public static final int STEP = 0, INTERVAL = 1, LOOSE = 2;
+    /** Of {@link #callAlso}. */
+    public static final int ALL = 0, ITERATED = 1, LISTS = 2, RESIZED = 3, ADDED = 4;
 
     /** Whether anything is recorded. Plain: a thread may notice a change late, which only costs or adds events. */
     static boolean on;
@@ -155,7 +157,7 @@ public final class UntornRuntime {
         if (on) UntornSync.exiting(lock, site, c);
     }
 
-    /** Before {@code Object.wait}, when the thread holds the monitor (checked here), and before a condition's. */
+    /** Before {@code Object.wait}, when the thread holds the monitor (checked here). */
     @DontInline
     public static void waiting(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.waiting(lock, site, c);
@@ -166,10 +168,10 @@ public final class UntornRuntime {
     public static void woken(Object lock, int site, UntornThread c) {
         if (!on) return;
         UntornBadge.wakes(c);
-        if (lock != null) UntornSync.woken(lock, site, c);
+        if (lock != null) UntornSync.woken(c);
     }
 
-    /** Before {@code notify} and {@code notifyAll}, and before a condition's signal. */
+    /** Before {@code notify} and {@code notifyAll}. */
     @DontInline
     public static void notifying(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornSync.notifying(lock, site, c);
@@ -206,27 +208,65 @@ public final class UntornRuntime {
 
     // ---- library models -------------------------------------------------------------------------------------------
 
-    /** After a lock of a library was acquired; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
+    /** Before a call of a lock or condition, and after a lock was made: from here on the lock tells of itself. */
     @DontInline
-    public static void lockAcquired(Object lock, int mode, int site, UntornThread c) {
-        if (on && lock != null) {
-            UntornSync.acquired(lock, mode == SHARED ? UntornThread.ACQUIRE_SHARED : UntornThread.ACQUIRE, site, c);
-        }
+    public static void watchLock(Object lock, int site, UntornThread c) {
+        if (on && lock != null) UntornLocks.watch(lock, site, c);
     }
 
-    /** Before a lock of a library is released. */
+    // ---- hooks in java.util.concurrent.locks, for locks that carry an entry; the site is the hook's own ---------------
+
+    /** At each return of a method that takes a lock, with its result; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
     @DontInline
-    public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
-        if (on && lock != null) {
-            UntornSync.releasing(lock, mode == SHARED ? UntornThread.RELEASE_SHARED : UntornThread.RELEASE, site, c);
-        }
+    public static void lockTaken(Object entry, int mode, int site) {
+        if (on) UntornLocks.taken(true, entry, mode, site);
     }
 
-    /** After a lock gave out a condition, or its view for readers ({@link #SHARED}) or writers: both are parts of one lock. */
     @DontInline
-    public static void belongs(Object part, Object lock, int mode, UntornThread c) {
-        if (on && part != null && lock != null) UntornSync.belongs(part, lock, mode, c);
+    public static void lockTaken(boolean held, Object entry, int mode, int site) {
+        if (on) UntornLocks.taken(held, entry, mode, site);
     }
+
+    @DontInline
+    public static void lockTaken(long stamp, Object entry, int mode, int site) {
+        if (on) UntornLocks.taken(stamp != 0, entry, mode, site);
+    }
+
+    /** At the entry of a method that gives a lock up. */
+    @DontInline
+    public static void lockGiven(Object entry, int mode, int site) {
+        if (on) UntornLocks.given(entry, mode, site);
+    }
+
+    /** At the entry and at each return of a method that turns one kind of hold into another, or into {@link #OPTIMISTIC}. */
+    @DontInline
+    public static void lockConverting(long stamp, Object entry, int mode, int site) {
+        if (on) UntornLocks.converting(stamp, entry, mode, site);
+    }
+
+    @DontInline
+    public static void lockConverted(long result, long stamp, Object entry, int mode, int site) {
+        if (on) UntornLocks.converted(result, stamp, entry, mode, site);
+    }
+
+    /** At the entry of a method that waits for a condition, and however it ends. */
+    @DontInline
+    public static void conditionWaits(Object entry, int site) {
+        if (on) UntornLocks.waits(entry, site);
+    }
+
+    @DontInline
+    public static void conditionWoken(Object entry, int site) {
+        if (on) UntornLocks.woken();
+    }
+
+    /** At the entry of a method that signals a condition. */
+    @DontInline
+    public static void conditionNotified(Object entry, int site) {
+        if (on) UntornLocks.notified(entry, site);
+    }
+
+    // ---- synchronizers and contents -----------------------------------------------------------------------------------
 
     /** Before the release-like half of a synchronizer: count down, complete, release a permit, submit a task. */
     @DontInline
@@ -241,25 +281,47 @@ public final class UntornRuntime {
     }
 
     /**
-     * Before a call that accesses what {@code receiver} holds under {@code key} (null: as a whole).
+     * Before a call that accesses what {@code receiver} holds; whether it is recorded, and the others are to be called.
      * {@link #STEP} holds the receiver's shadow word until {@link #callEnd}: only for calls that neither block nor call
      * back. {@link #INTERVAL} holds nothing; calls that overlap another on the same receiver are marked approximate.
      */
+    public static boolean callBegin(Object receiver, int mode, int site, UntornThread c) {
+        if (!on || receiver == null) return false;
+        Object content = UntornPlaces.content(receiver);
+        if (content == null || UntornPlaces.isPrivate(content, site, c)) return false;
+        return UntornCalls.begin(receiver, content, mode, site, c);
+    }
+
+    /**
+     * After it returned, before {@link #callEnd}: something else that the call accessed. {@code of} is {@link #ALL};
+     * {@link #ITERATED}: approximate for collections whose iterators may miss changes; {@link #LISTS}: if it is a list;
+     * {@link #RESIZED}: if its size is another one since the call began; {@link #ADDED}: the same, where the call says so
+     * unless there was a null.
+     */
     @DontInline
-    public static void callBegin(Object receiver, Object key, int mode, int site, UntornThread c) {
-        if (on && receiver != null) UntornCalls.begin(receiver, mode, site, c);
+    public static void callAlso(Object receiver, int of, int site, UntornThread c) {
+        if (receiver != null) UntornCalls.also(receiver, of, site, c);
     }
 
     /** After it returned. */
     @DontInline
     public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
-        if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
+        if (receiver != null) UntornCalls.end(receiver, key, 0, mode, site, c);
     }
 
-    /** Instead of {@link #callEnd} when the call threw: it may have touched the receiver, so it is recorded too. */
+    /** The same with an index for a key. */
     @DontInline
-    public static void callThrew(Object receiver, Object key, int mode, int site, UntornThread c) {
-        if (receiver != null) UntornCalls.end(receiver, key, mode, site, c);
+    public static void callEndAt(Object receiver, int index, int mode, int site, UntornThread c) {
+        if (receiver != null) UntornCalls.end(receiver, UntornCalls.INDEX, index, mode, site, c);
+    }
+
+    /**
+     * Instead of {@link #callEnd} when the call threw: it may have touched the receiver, so it is recorded too, as is
+     * what it has read to throw, if that is known (else -1).
+     */
+    @DontInline
+    public static void callThrew(Object receiver, int read, int mode, int site, UntornThread c) {
+        if (receiver != null) UntornCalls.threw(receiver, read, mode, site, c);
     }
 
     /** Around calls that may start or join a thread: where they stand; -1 after them. */

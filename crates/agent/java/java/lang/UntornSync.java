@@ -31,40 +31,49 @@ final class UntornSync {
     /** A monitor was taken. */
     static void entered(Object lock, int site, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
-        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) {
-            acquired(lock, UntornThread.ACQUIRE, site, c);
-        }
+        if (UntornMode.LONE_LOCKS && UntornPlaces.isOwn(lock, true, c)) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(lock, c);
+        if (entry != null) acquired(entry, site, c);
     }
 
     /** A monitor is about to be given up. */
     static void exiting(Object lock, int site, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
-        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, false, c)) {
-            releasing(lock, UntornThread.RELEASE, site, c);
-        }
-    }
-
-    static void acquired(Object lock, int op, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (UntornMode.LONE_LOCKS && UntornPlaces.isOwn(lock, false, c)) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
-        UntornEntry whole = entry.whole;
-        if (whole != null) {
-            if (entry.readers && op == UntornThread.ACQUIRE) op = UntornThread.ACQUIRE_SHARED;
-            entry = whole;
-        } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE) {
-            if (isLone(entry, c)) return;
-        } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE_SHARED) {
-            share(entry, site, c);
+        if (UntornMode.LONE_LOCKS && entry.user == 0) {
+            // Taken without an entry.
+            entry.setLast(c.here());
+        } else {
+            releasing(entry, site, c);
         }
+    }
+
+    /** A monitor or exclusive lock was taken. */
+    static void acquired(UntornEntry entry, int site, UntornThread c) {
+        // Who holds it records all of it, whatever is left out meanwhile.
+        boolean again = entry.recorded > 0 && entry.holder == c.id;
+        if (!again) {
+            if (UntornMode.SECOND && c.skip && !(isLone(entry, c) && entry.depth > 0)) return;
+            if (UntornMode.LONE_LOCKS && takeAlone(entry, c)) return;
+            entry.recorded = 0;
+            entry.holder = c.id;
+        }
+        entry.recorded++;
         c.room();
         c.edge(entry.last());
-        c.write(record(op, site, entry));
+        c.write(record(UntornThread.ACQUIRE, site, entry));
+    }
+
+    private static boolean isLone(UntornEntry entry, UntornThread c) {
+        return UntornMode.LONE_LOCKS && entry.user == c.id + 1;
     }
 
     /** Whether the holder of a lock is still the only one that ever held it. */
-    private static boolean isLone(UntornEntry entry, UntornThread c) {
+    private static boolean takeAlone(UntornEntry entry, UntornThread c) {
         int user = entry.user;
         boolean lone = user == 0 || user == c.id + 1;
         if (user == 0) {
@@ -77,95 +86,105 @@ final class UntornSync {
         return lone;
     }
 
-    /** Whether the reader does not know that this thread holds a lock. */
-    private static boolean isUnrecorded(UntornEntry entry, UntornThread c) {
-        return entry.user == c.id + 1 || entry.user == 0;
-    }
-
-    /** Others may take the lock from here on: it is recorded, and so is that this thread holds it. */
-    private static void share(UntornEntry entry, int site, UntornThread c) {
-        if (entry.user == c.id + 1) {
-            for (; entry.depth > 0; entry.depth--) {
-                c.room();
-                c.write(record(UntornThread.ACQUIRE, site, entry));
-            }
-        } else if (entry.user == 0) {
-            // Held without an entry so far.
+    /**
+     * A monitor or exclusive lock is about to be given up. What is recorded follows what was recorded when it was taken:
+     * the reader must not be told of a release of what it does not know to be held, nor miss one.
+     */
+    static void releasing(UntornEntry entry, int site, UntornThread c) {
+        if (entry.recorded > 0 && entry.holder == c.id) {
+            entry.recorded--;
             c.room();
-            c.write(record(UntornThread.ACQUIRE, site, entry));
+            c.write(record(UntornThread.RELEASE, site, entry));
+        } else if (isLone(entry, c) && entry.depth > 0) {
+            entry.depth--;
+        } else if (entry.explicit) {
+            // Taken before it was watched, or not this thread's at all: others may write the entry now.
+            if (!UntornMode.SECOND || !c.skip) chain(entry, 0, c);
+            return;
         }
-        entry.user = UntornEntry.MANY;
-    }
-
-    static void releasing(Object lock, int op, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
-        UntornShadow.abandon(c);
-        UntornEntry entry = UntornTable.find(lock, c);
-        if (entry == null) return;
-        UntornEntry whole = entry.whole;
-        if (whole != null) {
-            if (entry.readers && op == UntornThread.RELEASE) op = UntornThread.RELEASE_SHARED;
-            entry = whole;
-        }
-        if (op == UntornThread.RELEASE) {
-            if (UntornMode.LONE_LOCKS && isUnrecorded(entry, c)) {
-                if (entry.depth > 0) entry.depth--;
-            } else {
-                c.room();
-                c.write(record(op, site, entry));
-            }
-            entry.setLast(c.here());
-        } else {
-            chain(entry, record(op, site, entry), c);
-        }
+        entry.setLast(c.here());
     }
 
     static void waiting(Object lock, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
+        // Otherwise the call throws.
+        if (c.silent || !Thread.holdsLock(lock)) return;
         UntornShadow.abandon(c);
-        UntornEntry entry = held(lock, c);
+        UntornEntry entry = UntornTable.find(lock, c);
         if (entry == null) return;
-        if (UntornMode.LONE_LOCKS) share(entry, site, c);
-        c.room();
-        c.write(record(UntornThread.WAIT, site, entry));
-        entry.setLast(c.here());
-        c.waitsOn = entry;
+        if (UntornMode.LONE_LOCKS && entry.user == 0 && !UntornMode.SECOND) {
+            // Held without an entry so far.
+            entry.user = c.id + 1;
+            entry.depth = 1;
+        }
+        waits(entry, site, c);
     }
 
-    static void woken(Object lock, int site, UntornThread c) {
+    /** A monitor or lock is given up to wait; if the reader does not know of it as this thread's alone, it does from here on. */
+    static void waits(UntornEntry entry, int site, UntornThread c) {
+        if (isLone(entry, c) && entry.depth > 0) {
+            for (; entry.depth > 0; entry.depth--) {
+                entry.recorded++;
+                c.room();
+                c.write(record(UntornThread.ACQUIRE, site, entry));
+            }
+            entry.holder = c.id;
+            entry.user = UntornEntry.MANY;
+        }
+        if (entry.recorded > 0 && entry.holder == c.id) {
+            c.waitsOn = entry;
+            c.waitDepth = entry.recorded;
+            c.waitSite = site;
+            entry.recorded = 0;
+            c.room();
+            c.write(record(UntornThread.WAIT, site, entry));
+        } else if (entry.explicit) {
+            chain(entry, 0, c);
+            return;
+        }
+        entry.setLast(c.here());
+    }
+
+    /** A wait is over, in whatever way, and what was given up is held again. */
+    static void woken(UntornThread c) {
         UntornEntry entry = c.waitsOn;
         if (entry == null || c.silent) return;
         c.waitsOn = null;
+        entry.recorded = c.waitDepth;
+        entry.holder = c.id;
         c.room();
         // The notifier held the monitor and gave it up since, so the last release is after the notification.
         c.edge(entry.last());
-        c.write(record(UntornThread.WAKE, site, entry));
+        c.write(record(UntornThread.WAKE, c.waitSite, entry));
     }
 
     static void notifying(Object lock, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (c.silent || !Thread.holdsLock(lock)) return;
         UntornShadow.abandon(c);
-        UntornEntry entry = held(lock, c);
-        if (entry == null || UntornMode.LONE_LOCKS && isUnrecorded(entry, c)) return;
+        UntornEntry entry = UntornTable.find(lock, c);
+        if (entry != null) notifies(entry, site, c);
+    }
+
+    static void notifies(UntornEntry entry, int site, UntornThread c) {
+        if (entry.recorded == 0 || entry.holder != c.id) return;
         c.room();
         c.write(record(UntornThread.NOTIFY, site, entry));
     }
 
-    /** The lock whose monitor or condition this is, if it can be waited for now. */
-    private static UntornEntry held(Object lock, UntornThread c) {
-        if (Thread.holdsLock(lock)) return UntornTable.find(lock, c);
-        UntornEntry entry = UntornTable.find(lock, c);
-        return entry == null ? null : entry.whole;
+    /** A lock was taken together with other readers. */
+    static void acquiredShared(UntornEntry entry, int site, UntornThread c) {
+        if (UntornMode.SECOND && c.skip && !c.reads.holds(entry)) return;
+        if (!c.reads.add(entry)) return;
+        c.room();
+        c.edge(entry.last());
+        c.write(record(UntornThread.ACQUIRE_SHARED, site, entry));
     }
 
-    static void belongs(Object part, Object lock, int mode, UntornThread c) {
-        if (c.silent) return;
-        UntornShadow.abandon(c);
-        UntornEntry entry = UntornTable.find(part, c);
-        UntornEntry whole = UntornTable.find(lock, c);
-        if (entry == null || whole == null || entry.whole != null) return;
-        if (whole.whole != null) whole = whole.whole;
-        UntornTable.join(entry, whole, mode == UntornRuntime.SHARED);
+    static void releasingShared(UntornEntry entry, int site, UntornThread c) {
+        if (c.reads.drop(entry)) {
+            chain(entry, record(UntornThread.RELEASE_SHARED, site, entry), c);
+        } else if (!UntornMode.SECOND || !c.skip) {
+            chain(entry, 0, c);
+        }
     }
 
     static void signal(Object synchronizer, int site, UntornThread c) {
@@ -176,13 +195,19 @@ final class UntornSync {
     }
 
     static void await(Object synchronizer, int site, UntornThread c) {
-        acquired(synchronizer, UntornThread.AWAIT, site, c);
+        if (c.silent || UntornMode.SECOND && c.skip) return;
+        UntornShadow.abandon(c);
+        UntornEntry entry = UntornTable.find(synchronizer, c);
+        if (entry == null) return;
+        c.room();
+        c.edge(entry.last());
+        c.write(record(UntornThread.AWAIT, site, entry));
     }
 
-    /** A release without a holder: after the one before, and found by who comes next. */
+    /** A release without a holder, or one that leaves no record (0): after the one before, and found by who comes next. */
     private static void chain(UntornEntry entry, long record, UntornThread c) {
         c.room();
-        c.write(record);
+        if (record != 0) c.write(record);
         for (;;) {
             long before = entry.last();
             c.room();
@@ -191,7 +216,7 @@ final class UntornSync {
         }
     }
 
-    private static long record(int op, int site, UntornEntry entry) {
+    static long record(int op, int site, UntornEntry entry) {
         return (long) op << UntornThread.OP_SHIFT
                 | (long) (site & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | entry.lock;
     }

@@ -1,5 +1,10 @@
 package java.lang;
 
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
@@ -12,8 +17,7 @@ import jdk.internal.vm.annotation.ForceInline;
  * again under the lock.
  *
  * Who drops entries tells the reader, after edges from everything written so far: their objects are gone, so nobody can
- * write of them any more (see {@link UntornRef}). A lock of which parts are alive is used through these, so its entry
- * stays until they are gone, too.
+ * write of them any more (see {@link UntornRef}).
  */
 final class UntornTable {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -33,14 +37,27 @@ final class UntornTable {
     @ForceInline
     static UntornEntry find(Object o, UntornThread c) {
         UntornEntry recent = c.recent;
-        return recent != null && recent.refersTo(o) ? recent : search(o, c);
+        return recent != null && recent.refersTo(o) ? recent : search(o, o.getClass(), c);
     }
 
-    private static UntornEntry search(Object o, UntornThread c) {
+    /** The same for what a set holds its elements in: it is called by the set, through which alone it is used. */
+    @ForceInline
+    static UntornEntry find(Object o, Object user, UntornThread c) {
+        UntornEntry recent = c.recent;
+        if (recent != null && recent.refersTo(o)) return recent;
+        return search(o, o instanceof Map && isSet(user.getClass()) ? user.getClass() : o.getClass(), c);
+    }
+
+    private static boolean isSet(Class<?> k) {
+        return k == HashSet.class || k == LinkedHashSet.class || k == TreeSet.class
+                || k == ConcurrentSkipListSet.class;
+    }
+
+    private static UntornEntry search(Object o, Class<?> called, UntornThread c) {
         UntornEntry entry = c.earlier;
         if (entry == null || !entry.refersTo(o)) {
             long place = UntornPlaces.entry(o);
-            entry = place == 0 ? known(o, c) : carried(o, place, c);
+            entry = place == 0 ? known(o, called, c) : carried(o, place, called, c);
             if (entry == null) return null;
         }
         c.earlier = c.recent;
@@ -49,47 +66,52 @@ final class UntornTable {
     }
 
     /** The entry of an object that carries it there. */
-    private static UntornEntry carried(Object o, long place, UntornThread c) {
+    private static UntornEntry carried(Object o, long place, Class<?> called, UntornThread c) {
         UntornEntry entry = (UntornEntry) U.getReferenceAcquire(o, place);
         if (entry == null || !entry.refersTo(o)) {
-            entry = known(o, c);
+            entry = known(o, called, c);
             if (entry != null) U.putReferenceRelease(o, place, entry);
         }
         return entry;
     }
 
     /** The entry of an object by its hash. */
-    private static UntornEntry known(Object o, UntornThread c) {
+    private static UntornEntry known(Object o, Class<?> called, UntornThread c) {
         int hash = System.identityHashCode(o);
-        UntornEntry entry = look(buckets, o, hash);
-        return entry != null ? entry : add(o, hash, c);
+        UntornEntry entry = look(buckets, o, hash, false);
+        return entry != null ? entry : add(o, hash, called, false, c);
     }
 
-    private static UntornEntry look(UntornEntry[] table, Object o, int hash) {
+    /** The entry of a lock of the platform, which its carrier holds from then on; the lock is called by a class. */
+    static UntornEntry lock(Object carrier, Class<?> called, UntornThread c) {
+        return add(carrier, System.identityHashCode(carrier), called, true, c);
+    }
+
+    private static UntornEntry look(UntornEntry[] table, Object o, int hash, boolean explicit) {
         for (UntornEntry e = table[hash & table.length - 1]; e != null; e = e.next) {
-            if (e.hash == hash && e.refersTo(o)) return e;
+            if (e.hash == hash && e.explicit == explicit && e.refersTo(o)) return e;
         }
         return null;
     }
 
-    private static UntornEntry add(Object o, int hash, UntornThread c) {
+    private static UntornEntry add(Object o, int hash, Class<?> k, boolean explicit, UntornThread c) {
         UntornThread.probe();
         try {
             boolean isClass = o instanceof Class;
-            int classId = isClass ? named((Class<?>) o) : classOf(o.getClass(), c);
+            int classId = isClass ? named((Class<?>) o) : classOf(k, c);
             long id = UntornThread.newLock();
             if (id >= 1L << UntornThread.LOCK_BITS) return null;
             c.room();
             int op = isClass ? UntornThread.NEW_CLASS_LOCK : UntornThread.NEW_LOCK;
             c.write((long) op << UntornThread.OP_SHIFT
                     | (long) (classId & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | id);
-            UntornEntry made = new UntornEntry(o, hash, id, classId, c.here());
+            UntornEntry made = new UntornEntry(o, hash, id, classId, explicit, c.here());
             UntornEntry[] grown = size > buckets.length ? new UntornEntry[buckets.length * 2] : null;
             boolean isDue = UntornRef.isDue(added, size, swept);
             UntornEntry gone = null;
             lock();
             try {
-                UntornEntry known = look(buckets, o, hash);
+                UntornEntry known = look(buckets, o, hash, explicit);
                 if (known != null) return known;
                 if (size > buckets.length || isDue) gone = sweep(grown);
                 UntornEntry[] table = buckets;
@@ -111,8 +133,8 @@ final class UntornTable {
 
     /** The reader's id of a class, which hangs on the entry of the class object itself. */
     private static int classOf(Class<?> k, UntornThread c) {
-        UntornEntry entry = look(buckets, k, System.identityHashCode(k));
-        if (entry == null) entry = add(k, System.identityHashCode(k), c);
+        UntornEntry entry = look(buckets, k, System.identityHashCode(k), false);
+        if (entry == null) entry = add(k, System.identityHashCode(k), Class.class, false, c);
         return entry == null ? 0 : entry.classId;
     }
 
@@ -122,22 +144,8 @@ final class UntornTable {
         return id;
     }
 
-    /** One object is a part of another from now on, if it is not already. */
-    static void join(UntornEntry part, UntornEntry whole, boolean readers) {
-        UntornThread.probe();
-        lock();
-        try {
-            if (part.whole != null) return;
-            whole.parts++;
-            part.readers = readers;
-            part.whole = whole;
-        } finally {
-            unlock();
-        }
-    }
-
     private static boolean isGone(UntornEntry e) {
-        return e.refersTo(null) && e.parts == 0;
+        return e.refersTo(null);
     }
 
     /** Tells the reader what was dropped. */
@@ -173,7 +181,6 @@ final class UntornTable {
             while (head != null) {
                 UntornEntry after = head.next;
                 if (isGone(head)) {
-                    if (head.whole != null) head.whole.parts--;
                     head.next = gone;
                     gone = head;
                 } else {

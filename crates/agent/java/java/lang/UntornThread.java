@@ -110,9 +110,13 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornPlaces.class);
         U.ensureClassInitialized(UntornTable.class);
         U.ensureClassInitialized(UntornEntry.class);
+        U.ensureClassInitialized(UntornLocks.class);
+        U.ensureClassInitialized(UntornViews.class);
+        U.ensureClassInitialized(UntornReads.class);
         U.ensureClassInitialized(UntornWord.class);
         U.ensureClassInitialized(UntornRef.class);
         U.ensureClassInitialized(UntornKeys.class);
+        U.ensureClassInitialized(UntornFields.class);
     }
 
     // ---- this thread ----------------------------------------------------------------------------------------------
@@ -157,8 +161,12 @@ public final class UntornThread {
     UntornEntry recent, earlier;
     /** One more than the site of a call that may start or join a thread; 0 for none. */
     int callSite;
-    /** The lock of an open {@code Object.wait}. */
+    /** The lock of an open wait, how often it was held, and where the wait stands. */
     UntornEntry waitsOn;
+    int waitDepth, waitSite;
+    /** One more than the site of the watched call that is about to use a lock of the platform; 0 for none. */
+    int lockSite;
+    final UntornReads reads = new UntornReads();
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
 
@@ -668,27 +676,42 @@ public final class UntornThread {
 
     private UntornEntry[] calls;
     private long[] callsBegun;
+    private int[] callSizes;
     private int callDepth;
 
-    /** Enters a call; without memory for it the call goes unrecorded. */
-    void pushCall(UntornEntry entry) {
+    /** Enters a call, which {@link #callSize} can be told of; without memory for it the call goes unrecorded. */
+    boolean pushCall(UntornEntry entry) {
         try {
             if (calls == null) {
                 callsBegun = new long[8];
+                callSizes = new int[8];
                 calls = new UntornEntry[8];
             } else if (callDepth == calls.length) {
                 UntornEntry[] deeper = new UntornEntry[callDepth * 2];
                 long[] deeperBegun = new long[callDepth * 2];
+                int[] deeperSizes = new int[callDepth * 2];
                 System.arraycopy(calls, 0, deeper, 0, callDepth);
                 System.arraycopy(callsBegun, 0, deeperBegun, 0, callDepth);
+                System.arraycopy(callSizes, 0, deeperSizes, 0, callDepth);
                 calls = deeper;
                 callsBegun = deeperBegun;
+                callSizes = deeperSizes;
             }
         } catch (Throwable noMemory) {
-            return;
+            return false;
         }
         callsBegun[callDepth] = entry.beginCall();
         calls[callDepth++] = entry;
+        return true;
+    }
+
+    /** What the innermost call's collection had in it when the call began; -1 if that is not known. */
+    void setCallSize(int size) {
+        callSizes[callDepth - 1] = size;
+    }
+
+    int callSize(int call) {
+        return callSizes[call];
     }
 
     /** The innermost running call; there is one. */
@@ -696,12 +719,19 @@ public final class UntornThread {
         return calls[callDepth - 1];
     }
 
-    /** Whether a call on that object is running. */
-    boolean isInCall(Object receiver) {
-        for (int i = callDepth - 1; i >= 0; i--) {
-            if (calls[i].refersTo(receiver)) return true;
-        }
-        return false;
+    /** The innermost call on an object that is running; -1 for none. */
+    int call(Object receiver) {
+        int i = callDepth - 1;
+        while (i >= 0 && !calls[i].refersTo(receiver)) i--;
+        return i;
+    }
+
+    UntornEntry callEntry(int call) {
+        return calls[call];
+    }
+
+    long callBegun(int call) {
+        return callsBegun[call];
     }
 
     long popCall() {

@@ -126,16 +126,8 @@ public final class UntornRuntime {
         event("exit " + method);
     }
 
-    public static void lockAcquired(Object lock, int mode, int site, UntornThread c) {
-        event("locked " + name(lock) + (mode == 1 ? " shared" : ""));
-    }
-
-    public static void lockReleasing(Object lock, int mode, int site, UntornThread c) {
-        event("unlocking " + name(lock) + (mode == 1 ? " shared" : ""));
-    }
-
-    public static void belongs(Object part, Object lock, int mode, UntornThread c) {
-        event("belongs " + name(part) + " " + name(lock) + (mode == 1 ? " shared" : ""));
+    public static void watchLock(Object lock, int site, UntornThread c) {
+        event("lock " + name(lock));
     }
 
     public static void signal(Object synchronizer, int site, UntornThread c) {
@@ -146,10 +138,21 @@ public final class UntornRuntime {
         event("await " + name(synchronizer));
     }
 
-    public static void callBegin(Object receiver, Object key, int mode, int site, UntornThread c) {
-        if (receiver == null) return;
+    public static boolean callBegin(Object receiver, int mode, int site, UntornThread c) {
+        if (receiver == null) return false;
         if (mode == 0) take(c);
         event("call " + name(receiver));
+        return true;
+    }
+
+    public static void callAlso(Object receiver, int of, int site, UntornThread c) {
+        if (receiver == null) return;
+        event("also " + name(receiver));
+        event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
+    }
+
+    public static void callEndAt(Object receiver, int index, int mode, int site, UntornThread c) {
+        callEnd(receiver, index, mode, site, c);
     }
 
     public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
@@ -159,7 +162,7 @@ public final class UntornRuntime {
         else event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
     }
 
-    public static void callThrew(Object receiver, Object key, int mode, int site, UntornThread c) {
+    public static void callThrew(Object receiver, int read, int mode, int site, UntornThread c) {
         if (receiver == null) return;
         event("threw " + name(receiver));
         if (mode == 0) c.held = 0;

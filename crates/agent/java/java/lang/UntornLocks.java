@@ -1,0 +1,194 @@
+package java.lang;
+
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.AbstractQueuedLongSynchronizer;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.locks.StampedLock;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Locks of the platform, which tell of themselves: hooks in their methods call this if they carry an entry.
+ *
+ * They get one when watched code makes them or uses them first. A hold that began before stays unrecorded to its end, and
+ * so does one of a lock that implements {@link Lock} in code of its own: what that does is seen if it is made of these.
+ * The site of an event is that of the watched call which led to it, or the lock's own method if none did.
+ *
+ * <p>A {@link StampedLock} has no owner. A stamp that one thread takes and another one gives up leaves the first as the
+ * holder, as far as is recorded.
+ */
+final class UntornLocks {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final String PLACE = "$untornLock";
+
+    private UntornLocks() {}
+
+    /** Where locks keep what carries their entry, and that its entry; found on first use. */
+    private static final class Fields {
+        static final long LOCK = U.objectFieldOffset(ReentrantLock.class, "sync");
+        static final long BOTH = U.objectFieldOffset(ReentrantReadWriteLock.class, "sync");
+        static final long READ = U.objectFieldOffset(ReentrantReadWriteLock.ReadLock.class, "sync");
+        static final long WRITE = U.objectFieldOffset(ReentrantReadWriteLock.WriteLock.class, "sync");
+        static final long CONDITION =
+                U.objectFieldOffset(AbstractQueuedSynchronizer.ConditionObject.class, "this$0");
+        static final long LONG_CONDITION =
+                U.objectFieldOffset(AbstractQueuedLongSynchronizer.ConditionObject.class, "this$0");
+        static final long QUEUED = U.objectFieldOffset(AbstractOwnableSynchronizer.class, PLACE);
+        static final long STAMPED = U.objectFieldOffset(StampedLock.class, PLACE);
+    }
+
+    /** What views and conditions of a lock have in common and its hooks look at; null for what is no lock of the platform. */
+    private static Object carrier(Object lock) {
+        if (lock instanceof ReentrantLock) return U.getReference(lock, Fields.LOCK);
+        if (lock instanceof ReentrantReadWriteLock.ReadLock) return U.getReference(lock, Fields.READ);
+        if (lock instanceof ReentrantReadWriteLock.WriteLock) return U.getReference(lock, Fields.WRITE);
+        if (lock instanceof ReentrantReadWriteLock) return U.getReference(lock, Fields.BOTH);
+        if (lock instanceof StampedLock) return lock;
+        if (lock instanceof AbstractQueuedSynchronizer.ConditionObject) {
+            return known(U.getReference(lock, Fields.CONDITION));
+        }
+        if (lock instanceof AbstractQueuedLongSynchronizer.ConditionObject) {
+            return known(U.getReference(lock, Fields.LONG_CONDITION));
+        }
+        return lock instanceof Lock || lock instanceof ReadWriteLock ? viewed(lock) : null;
+    }
+
+    /** A synchronizer, if it is that of a lock of the platform. */
+    private static Object known(Object queued) {
+        if (U.getReference(queued, Fields.QUEUED) != null) return queued;
+        Class<?> host = queued.getClass().getNestHost();
+        return host == ReentrantLock.class || host == ReentrantReadWriteLock.class ? queued : null;
+    }
+
+    /** Classes that are views of a {@link StampedLock}, with where they keep it, and the others that were met; -1 for these. */
+    private static final ClassValue<Long> VIEWS = new ClassValue<Long>() {
+        @Override
+        protected Long computeValue(Class<?> k) {
+            return k.getNestHost() == StampedLock.class ? U.objectFieldOffset(k, "this$0") : -1;
+        }
+    };
+
+    private static Object viewed(Object lock) {
+        long offset = VIEWS.get(lock.getClass());
+        return offset < 0 ? null : U.getReference(lock, offset);
+    }
+
+    /** Watched code is about to use a lock, or has made it. */
+    static void watch(Object lock, int site, UntornThread c) {
+        if (c.silent) return;
+        Object carrier = carrier(lock);
+        if (carrier == null) return;
+        c.lockSite = site + 1;
+        long place = carrier instanceof StampedLock ? Fields.STAMPED : Fields.QUEUED;
+        if (U.getReferenceAcquire(carrier, place) != null) return;
+        UntornShadow.abandon(c);
+        boolean shares = carrier instanceof StampedLock
+                || carrier.getClass().getNestHost() == ReentrantReadWriteLock.class;
+        boolean own = lock instanceof ReentrantLock || lock instanceof ReentrantReadWriteLock
+                || lock instanceof StampedLock;
+        Class<?> called = own ? lock.getClass() : carrier.getClass().getNestHost();
+        UntornEntry entry = UntornTable.lock(carrier, called, c);
+        if (entry == null) return;
+        // One that readers share is never one thread's alone.
+        if (shares) entry.user = UntornEntry.MANY;
+        U.compareAndSetReference(carrier, place, null, entry);
+    }
+
+    /** The site of the watched call that led here, or one's own. */
+    private static int site(int own, UntornThread c) {
+        int site = c.lockSite;
+        c.lockSite = 0;
+        return site == 0 ? own : site - 1;
+    }
+
+    private static UntornThread context() {
+        UntornThread c = UntornThread.current();
+        if (!c.silent) UntornShadow.abandon(c);
+        return c;
+    }
+
+    static void taken(boolean held, Object entry, int mode, int site) {
+        UntornThread c = context();
+        int at = site(site, c);
+        if (held && !c.silent) take((UntornEntry) entry, mode, at, c);
+    }
+
+    static void given(Object entry, int mode, int site) {
+        UntornThread c = context();
+        int at = site(site, c);
+        if (!c.silent) give((UntornEntry) entry, mode, at, c);
+    }
+
+    private static void take(UntornEntry entry, int mode, int site, UntornThread c) {
+        if (mode == UntornRuntime.EXCLUSIVE) {
+            UntornSync.acquired(entry, site, c);
+        } else if (mode == UntornRuntime.SHARED) {
+            UntornSync.acquiredShared(entry, site, c);
+        }
+    }
+
+    private static void give(UntornEntry entry, int mode, int site, UntornThread c) {
+        if (mode == UntornRuntime.EXCLUSIVE) {
+            UntornSync.releasing(entry, site, c);
+        } else if (mode == UntornRuntime.SHARED) {
+            UntornSync.releasingShared(entry, site, c);
+        }
+    }
+
+    private static int mode(long stamp) {
+        if (StampedLock.isWriteLockStamp(stamp)) return UntornRuntime.EXCLUSIVE;
+        return StampedLock.isReadLockStamp(stamp) ? UntornRuntime.SHARED : UntornRuntime.OPTIMISTIC;
+    }
+
+    /**
+     * Before a stamp is converted. From the exclusive hold, and to none at all, a valid stamp always can be, and what is
+     * given up must be told of before others see it; what it becomes is taken first, as there is no moment without.
+     */
+    static void converting(long stamp, Object lock, int to, int site) {
+        UntornThread c = context();
+        UntornEntry entry = (UntornEntry) lock;
+        int from = mode(stamp);
+        if (c.silent || from == to || to == UntornRuntime.EXCLUSIVE || !isHeld(entry, from, stamp, c)) return;
+        int at = site(site, c);
+        take(entry, to, at, c);
+        give(entry, from, at, c);
+    }
+
+    /** After it: to the exclusive hold nobody sees what was given up before the conversion is over. */
+    static void converted(long result, long stamp, Object lock, int to, int site) {
+        UntornThread c = context();
+        int at = site(site, c);
+        int from = mode(stamp);
+        if (c.silent || result == 0 || from == to) return;
+        if (to != UntornRuntime.EXCLUSIVE && from != UntornRuntime.OPTIMISTIC) return;
+        take((UntornEntry) lock, to, at, c);
+        give((UntornEntry) lock, from, at, c);
+    }
+
+    /** Whether a stamp is the one that this thread was seen to take. */
+    private static boolean isHeld(UntornEntry entry, int mode, long stamp, UntornThread c) {
+        Object lock = entry.get();
+        if (!(lock instanceof StampedLock) || !((StampedLock) lock).validate(stamp)) return false;
+        if (mode == UntornRuntime.SHARED) return c.reads.holds(entry);
+        return mode == UntornRuntime.EXCLUSIVE && entry.recorded > 0 && entry.holder == c.id;
+    }
+
+    static void waits(Object entry, int site) {
+        UntornThread c = context();
+        int at = site(site, c);
+        if (!c.silent) UntornSync.waits((UntornEntry) entry, at, c);
+    }
+
+    static void woken() {
+        UntornSync.woken(context());
+    }
+
+    static void notified(Object entry, int site) {
+        UntornThread c = context();
+        int at = site(site, c);
+        if (!c.silent) UntornSync.notifies((UntornEntry) entry, at, c);
+    }
+}
