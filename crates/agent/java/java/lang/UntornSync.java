@@ -135,11 +135,15 @@ final class UntornSync {
             c.waitDepth = entry.recorded;
             c.waitSite = site;
             entry.recorded = 0;
+            c.part();
             c.room();
             c.write(record(UntornThread.WAIT, site, entry));
-        } else if (entry.explicit) {
-            chain(entry, 0, c);
-            return;
+        } else {
+            c.split();
+            if (entry.explicit) {
+                chain(entry, 0, c);
+                return;
+            }
         }
         entry.setLast(c.here());
     }
@@ -155,6 +159,7 @@ final class UntornSync {
         // The notifier held the monitor and gave it up since, so the last release is after the notification.
         c.edge(entry.last());
         c.write(record(UntornThread.WAKE, c.waitSite, entry));
+        c.rejoin();
     }
 
     static void notifying(Object lock, int site, UntornThread c) {
@@ -195,6 +200,7 @@ final class UntornSync {
     }
 
     static void await(Object synchronizer, int site, UntornThread c) {
+        c.waited();
         if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(synchronizer, c);
