@@ -33,6 +33,11 @@ final class UntornEntry extends WeakReference<Object> {
     /** How often that thread holds it now. */
     int depth;
     static final int MANY = -1;
+    /**
+     * The thread that took it last as a monitor with a record, and how often it holds it by its records. More than 0 when
+     * another thread takes it means that the holder could not say that it gave it up. Its holder writes them.
+     */
+    int holder, holds;
 
     /** The lock that this object is a part of, a condition or the view for readers or writers; null for none. */
     volatile UntornEntry whole;

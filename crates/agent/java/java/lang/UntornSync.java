@@ -30,21 +30,61 @@ final class UntornSync {
 
     /** A monitor was taken. */
     static void entered(Object lock, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
+        if (c.silent || UntornMode.SECOND && c.skip || !c.hasPlace()) return;
         if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) {
-            acquired(lock, UntornThread.ACQUIRE, site, c);
+            acquired(lock, UntornThread.ACQUIRE, site, true, c);
+        } else {
+            c.monitors[(int) (c.open >> 32)] = 0;
+            c.open += UntornThread.MONITOR;
         }
     }
 
-    /** A monitor is about to be given up. */
-    static void exiting(Object lock, int site, UntornThread c) {
+    /** A monitor is about to be given up that was taken when so much was open. */
+    static void exiting(Object lock, int site, long mark, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
+        if ((c.open >> 32) - (mark >> 32) != 1 && !c.straightenMonitors((mark >> 32) + 1)) return;
         if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, false, c)) {
-            releasing(lock, UntornThread.RELEASE, site, c);
+            releasing(lock, UntornThread.RELEASE, site, true, c);
+        } else {
+            c.open -= UntornThread.MONITOR;
         }
+    }
+
+    /** The same if it is the one that was taken last. */
+    static void exitingLast(Object lock, int site, UntornThread c) {
+        if (c.silent || UntornMode.SECOND && c.skip) return;
+        c.unwind();
+        int held = (int) (c.open >> 32);
+        if (held == 0) return;
+        long release = c.monitors[held - 1];
+        UntornEntry entry = release == 0 ? null : UntornTable.find(lock, c);
+        long id = release & (1L << UntornThread.LOCK_BITS) - 1;
+        if (release == 0 || entry != null && entry.lock == id) exiting(lock, site, c.open - UntornThread.MONITOR, c);
+    }
+
+    /**
+     * A frame gave a monitor up and had no stack to say so. It may have other holders since: these come after this thread by
+     * {@link UntornEntry#holder}.
+     */
+    static void lost(long release, UntornThread c) {
+        long lock = release & (1L << UntornThread.LOCK_BITS) - 1;
+        UntornEntry entry = UntornTable.ofLock(lock);
+        if (UntornMode.LONE_LOCKS && entry != null && isUnrecorded(entry, c)) {
+            if (entry.depth > 0) entry.depth--;
+            c.open -= UntornThread.MONITOR;
+            return;
+        }
+        c.log(UntornThread.UNWOUND, UntornThread.UNWOUND_MONITOR | lock);
+        c.open -= UntornThread.MONITOR;
+        if (entry != null) follow(entry, c);
     }
 
     static void acquired(Object lock, int op, int site, UntornThread c) {
+        acquired(lock, op, site, false, c);
+    }
+
+    /** A lock was taken, a monitor by a frame that will give it up. */
+    private static void acquired(Object lock, int op, int site, boolean monitor, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
@@ -54,13 +94,35 @@ final class UntornSync {
             if (entry.readers && op == UntornThread.ACQUIRE) op = UntornThread.ACQUIRE_SHARED;
             entry = whole;
         } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE) {
-            if (isLone(entry, c)) return;
+            long release = monitor ? record(UntornThread.RELEASE, site, entry) : 0;
+            if (isLone(entry, c)) {
+                if (monitor) {
+                    c.monitors[(int) (c.open >> 32)] = release;
+                    c.open += UntornThread.MONITOR;
+                }
+                return;
+            }
         } else if (UntornMode.LONE_LOCKS && op == UntornThread.ACQUIRE_SHARED) {
             share(entry, site, c);
         }
         c.room();
         c.edge(entry.last());
+        if (!monitor) {
+            c.write(record(op, site, entry));
+            return;
+        }
+        // Its last holder may have been unable to say that it gave the monitor up, and then left no position.
+        if (entry.holds != 0 && entry.holder != c.id) {
+            c.edgeFrom(entry.holder);
+            entry.holds = 0;
+        }
+        long release = record(UntornThread.RELEASE, site, entry);
         c.write(record(op, site, entry));
+        // No call from here on: a monitor counts if and only if its record is written.
+        entry.holder = c.id;
+        entry.holds++;
+        c.monitors[(int) (c.open >> 32)] = release;
+        c.open += UntornThread.MONITOR;
     }
 
     /** Whether the holder of a lock is still the only one that ever held it. */
@@ -98,10 +160,18 @@ final class UntornSync {
     }
 
     static void releasing(Object lock, int op, int site, UntornThread c) {
+        releasing(lock, op, site, false, c);
+    }
+
+    private static void releasing(Object lock, int op, int site, boolean monitor, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(lock, c);
-        if (entry == null) return;
+        if (entry == null) {
+            // Not to be given up a second time.
+            if (monitor) c.open -= UntornThread.MONITOR;
+            return;
+        }
         UntornEntry whole = entry.whole;
         if (whole != null) {
             if (entry.readers && op == UntornThread.RELEASE) op = UntornThread.RELEASE_SHARED;
@@ -114,8 +184,12 @@ final class UntornSync {
                 c.room();
                 c.write(record(op, site, entry));
             }
+            if (monitor) c.open -= UntornThread.MONITOR;
             entry.setLast(c.here());
+            // Last: without a position the hold still tells whom the next holder comes after.
+            if (monitor && entry.holds > 0) entry.holds--;
         } else {
+            if (monitor) c.open -= UntornThread.MONITOR;
             chain(entry, record(op, site, entry), c);
         }
     }
@@ -183,6 +257,11 @@ final class UntornSync {
     private static void chain(UntornEntry entry, long record, UntornThread c) {
         c.room();
         c.write(record);
+        follow(entry, c);
+    }
+
+    /** Who comes next comes after this thread and all that released before. */
+    private static void follow(UntornEntry entry, UntornThread c) {
         for (;;) {
             long before = entry.last();
             c.room();

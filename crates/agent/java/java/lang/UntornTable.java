@@ -65,6 +65,16 @@ final class UntornTable {
         return entry != null ? entry : add(o, hash, c);
     }
 
+    /** The entry of a lock by its id, if it is still there; for the rare case in which nobody has the object. */
+    static UntornEntry ofLock(long lock) {
+        for (UntornEntry head : buckets) {
+            for (UntornEntry e = head; e != null; e = e.next) {
+                if (e.lock == lock) return e;
+            }
+        }
+        return null;
+    }
+
     private static UntornEntry look(UntornEntry[] table, Object o, int hash) {
         for (UntornEntry e = table[hash & table.length - 1]; e != null; e = e.next) {
             if (e.hash == hash && e.refersTo(o)) return e;
