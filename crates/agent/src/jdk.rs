@@ -3,6 +3,7 @@
 //! Collections, atomics and locks get fields for what would have to be looked up otherwise, and `java.lang.Class` one for where these are.
 //! Methods in which threads sleep tell the runtime before and after.
 //! `java.lang.Thread` gets a field for our context; the methods that start, end, join and park a thread call the runtime.
+//! `Thread.stop`, where there is one, waits until the other thread is in no code of ours.
 //! `jdk.internal.reflect.Reflection` drops our members, so `getDeclaredFields` and the default `serialVersionUID` do not change.
 //!
 //! Methods are found by name and descriptor; one that a JDK does not have is skipped, so 17 and 25 take the same list.
@@ -173,6 +174,7 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
             continue;
         };
         tell_of_sleep(&mut editor, &mut body, &name)?;
+        tell_of_stop(&mut editor, &mut body, &name)?;
         for hook in hooks {
             let (runtime, descriptor) = match hook.call {
                 Call::OnThis(runtime) => (runtime, "(Ljava/lang/Thread;)V"),
@@ -252,6 +254,36 @@ fn tell_of_sleep<'a>(
             let around = body.label(range.handler);
             body.protect(handler, behind, around, range.catch_type, false);
         }
+    }
+    Ok(())
+}
+
+/// Tells the runtime before and after `Thread.stop` throws something into another thread.
+fn tell_of_stop<'a>(
+    editor: &mut ClassEditor<'a>,
+    body: &mut MethodEditor<'a>,
+    name: &str,
+) -> Result<(), EditError> {
+    if name != THREAD {
+        return Ok(());
+    }
+    for index in 0..body.insns().len() {
+        let Insn::Invoke { method, .. } = body.insns()[index] else {
+            continue;
+        };
+        let called = editor.pool.base().method_ref(method)?;
+        if called.class != THREAD || called.name != "stop0" {
+            continue;
+        }
+        let descriptor = "(Ljava/lang/Thread;)V";
+        let before = editor.pool.method_ref(RUNTIME, "beforeStop", descriptor)?;
+        let after = editor.pool.method_ref(RUNTIME, "afterStop", descriptor)?;
+        body.before(index)
+            .local(Op::Aload, 0)
+            .invoke(Op::Invokestatic, before);
+        body.after_within(index)
+            .local(Op::Aload, 0)
+            .invoke(Op::Invokestatic, after);
     }
     Ok(())
 }

@@ -8,13 +8,13 @@ use std::mem::size_of;
 use std::ptr;
 
 use jvmti_bindings::sys::jni::{
-    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jmethodID, jobject, jstring, jthread,
+    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jint, jmethodID, jobject, jstring, jthread,
     jvalue, jweak,
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_ERROR_NO_MORE_FRAMES, JVMTI_ERROR_NONE, JVMTI_ERROR_THREAD_NOT_ALIVE,
     JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv,
-    jvmtiError, jvmtiEvent, jvmtiEventCallbacks, jvmtiInterface_1_,
+    jvmtiError, jvmtiEvent, jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_,
 };
 
 /// Why something was not possible.
@@ -180,6 +180,57 @@ impl Jvmti {
                 JVMTI_ERROR_NO_MORE_FRAMES | JVMTI_ERROR_THREAD_NOT_ALIVE => true,
                 _ => false,
             }
+        }
+    }
+
+    /// Stops a thread where it stands, unless that is in our own code; whether it has stopped there.
+    ///
+    /// # Safety
+    /// `thread` is a live reference to another thread.
+    pub unsafe fn hold(&self, thread: jthread) -> bool {
+        let functions = self.functions();
+        let (Some(suspend), Some(stack_of), Some(class_of)) = (
+            functions.SuspendThread,
+            functions.GetStackTrace,
+            functions.GetMethodDeclaringClass,
+        ) else {
+            return false;
+        };
+        let nowhere = jvmtiFrameInfo {
+            method: ptr::null_mut(),
+            location: 0,
+        };
+        let mut frames = [nowhere; 64];
+        let mut count = 0;
+        // SAFETY: the environment is live, the thread too by contract, and the results have places.
+        unsafe {
+            if suspend(self.0, thread) != JVMTI_ERROR_NONE {
+                return false;
+            }
+            let all = frames.len() as jint;
+            let found = stack_of(self.0, thread, 0, all, frames.as_mut_ptr(), &raw mut count);
+            let count = usize::try_from(count).unwrap_or(0).min(frames.len());
+            let is_ours = |frame: &jvmtiFrameInfo| {
+                let mut class = ptr::null_mut();
+                class_of(self.0, frame.method, &raw mut class) != JVMTI_ERROR_NONE
+                    || (self.class_name(class)).is_none_or(|name| name.starts_with("java.lang.Untorn"))
+            };
+            if found == JVMTI_ERROR_NONE && !frames[..count].iter().any(is_ours) {
+                return true;
+            }
+            self.go_on(thread);
+        }
+        false
+    }
+
+    /// Lets a thread go on that [`Self::hold`] has stopped.
+    ///
+    /// # Safety
+    /// `thread` is a live reference.
+    pub unsafe fn go_on(&self, thread: jthread) {
+        if let Some(resume) = self.functions().ResumeThread {
+            // SAFETY: the environment is live, the thread too by contract. A thread that has ended meanwhile is an error without effect.
+            unsafe { resume(self.0, thread) };
         }
     }
 
@@ -371,30 +422,45 @@ impl Jni {
         Ok(())
     }
 
-    /// A static method `()V`, to be called at any time.
+    /// A static method, to be called at any time.
     ///
     /// # Safety
     /// `class` is a live reference.
-    pub unsafe fn static_method(&self, class: jclass, name: &CStr) -> Option<StaticMethod> {
+    pub unsafe fn static_method(
+        &self,
+        class: jclass,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Option<StaticMethod> {
         let f = self.functions();
         // SAFETY: the class is live by contract, and names are C strings. The reference to it is never given up.
         unsafe {
-            let method = (f.GetStaticMethodID)(self.0, class, name.as_ptr(), c"()V".as_ptr());
+            let method = (f.GetStaticMethodID)(self.0, class, name.as_ptr(), descriptor.as_ptr());
             let class = (f.NewGlobalRef)(self.0, class);
             let found = !self.clear_exception() && !method.is_null() && !class.is_null();
             found.then_some(StaticMethod { class, method })
         }
     }
 
-    /// What it throws is dropped, and what was thrown before is kept.
-    pub fn call(&self, called: &StaticMethod) {
+    /// Calls a method that takes nothing; what it throws is handed to another one, and what was thrown before is kept.
+    pub fn call(&self, called: &StaticMethod, thrown: &StaticMethod) {
         let f = self.functions();
-        // SAFETY: class and method live for ever, and it takes nothing; the exception is a live reference or null.
+        // SAFETY: classes and methods live for ever, the first takes nothing and the second an exception; exceptions are live references or null.
         unsafe {
             let before = (f.ExceptionOccurred)(self.0);
             self.clear_exception();
             (f.CallStaticVoidMethodA)(self.0, called.class, called.method, ptr::null());
-            self.clear_exception();
+            let exception = (f.ExceptionOccurred)(self.0);
+            if self.clear_exception() {
+                let arguments = [jvalue { l: exception }];
+                (f.CallStaticVoidMethodA)(
+                    self.0,
+                    thrown.class,
+                    thrown.method,
+                    arguments.as_ptr(),
+                );
+                self.clear_exception();
+            }
             if !before.is_null() {
                 (f.Throw)(self.0, before);
             }

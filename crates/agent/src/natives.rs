@@ -4,12 +4,14 @@
 #![allow(unsafe_code)]
 #![allow(non_snake_case)]
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject, jstring};
+use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
 use untorn_channel::Declaration;
 
 use crate::Agent;
@@ -53,6 +55,57 @@ extern "system" fn Java_java_lang_UntornRuntime_isAway(
         .get()
         .is_some_and(|jvmti| unsafe { jvmti.is_away(thread, ordered) })
         .into()
+}
+
+thread_local! {
+    /// Whether this thread holds another one that it is about to stop.
+    static HOLDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// How often and how long at most a thread is waited for that is about to be stopped.
+const TRIES: u32 = 5000;
+const BETWEEN_TRIES: Duration = Duration::from_micros(200);
+
+/// A thread can be stopped between any two instructions, in the middle of a record or with a lock held.
+/// So it is held where nothing of ours is under way until the JVM knows that it is to be stopped; a thread that is never found there, or is held by somebody else, is stopped anywhere.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_stopping(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+) {
+    catch_unwind(|| {
+        let Some(jvmti) = JVMTI.get() else { return };
+        let mut wanted = jvmtiCapabilities::default();
+        wanted.set_can_suspend(true);
+        // Only now, since a debugger may want it, and one agent alone can have it.
+        if jvmti.add_capabilities(&wanted).is_err() {
+            return;
+        }
+        for _ in 0..TRIES {
+            // SAFETY: the JVM calls a native method with live references; the caller has seen to it that it is another thread.
+            if unsafe { jvmti.hold(thread) } {
+                HOLDS.set(true);
+                return;
+            }
+            std::thread::sleep(BETWEEN_TRIES);
+        }
+    })
+    .ok();
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_stopped(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+) {
+    if HOLDS.replace(false)
+        && let Some(jvmti) = JVMTI.get()
+    {
+        // SAFETY: the JVM calls a native method with live references.
+        unsafe { jvmti.go_on(thread) };
+    }
 }
 
 #[unsafe(no_mangle)]

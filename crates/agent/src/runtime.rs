@@ -17,8 +17,8 @@ const ENTRY: &CStr = c"java/lang/UntornRuntime";
 
 static DEFINED: AtomicBool = AtomicBool::new(false);
 
-/// What a thread calls before and after it waits for a monitor.
-static SLEEPING: OnceLock<[StaticMethod; 2]> = OnceLock::new();
+/// What a thread calls before and after it waits for a monitor, and if one of these throws.
+static SLEEPING: OnceLock<[StaticMethod; 3]> = OnceLock::new();
 
 /// Whether a class, by its name with slashes, is one of the runtime's.
 pub fn is_ours(class: &str) -> bool {
@@ -45,11 +45,12 @@ pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
     // SAFETY: the class was just found.
     unsafe {
         jni.call_static(class, c"boot", memory as i64)?;
-        if let (Some(sleeping), Some(awake)) = (
-            jni.static_method(class, c"sleeping"),
-            jni.static_method(class, c"awake"),
+        if let (Some(sleeping), Some(awake), Some(thrown)) = (
+            jni.static_method(class, c"sleeping", c"()V"),
+            jni.static_method(class, c"awake", c"()V"),
+            jni.static_method(class, c"thrown", c"(Ljava/lang/Throwable;)V"),
         ) {
-            SLEEPING.set([sleeping, awake]).ok();
+            SLEEPING.set([sleeping, awake, thrown]).ok();
         }
     }
     Ok(())
@@ -57,15 +58,15 @@ pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
 
 /// The running thread is about to sleep.
 pub fn sleeping(jni: &Jni) {
-    if let Some([sleeping, _]) = SLEEPING.get() {
-        jni.call(sleeping);
+    if let Some([sleeping, _, thrown]) = SLEEPING.get() {
+        jni.call(sleeping, thrown);
     }
 }
 
 /// It is awake again.
 pub fn awake(jni: &Jni) {
-    if let Some([_, awake]) = SLEEPING.get() {
-        jni.call(awake);
+    if let Some([_, awake, thrown]) = SLEEPING.get() {
+        jni.call(awake, thrown);
     }
 }
 
@@ -81,7 +82,7 @@ mod tests {
     const C2_REFUSES: usize = 325;
 
     /// What only code with pessimistic tracking calls, and hooks of the platform.
-    const SELDOM: [&str; 16] = [
+    const SELDOM: [&str; 19] = [
         "lock",
         "unlock",
         "abandon",
@@ -97,6 +98,9 @@ mod tests {
         "sleeping",
         "awake",
         "exited",
+        "beforeStop",
+        "afterStop",
+        "thrown",
         "visible",
     ];
 

@@ -74,9 +74,17 @@ const IN: u64 = 24;
 const FROM: u64 = 25;
 const GONE_LOCK: u64 = 26;
 const GONE_OBJECT: u64 = 27;
+const UNWOUND: u64 = 28;
+const INITIALIZER: u64 = 29;
+
+/// In [`UNWOUND`]: the operand is a monitor, not a number of regions.
+const UNWOUND_MONITOR: u64 = 1 << LOCK_BITS;
+/// In [`INITIALIZER`]: which end.
+const INITIALIZER_BEGINS: u64 = 1;
+const INITIALIZER_ENDS: u64 = 2;
 
 /// The names of the operations in the Java runtime, with their numbers.
-pub const OPERATIONS: [(&str, u64); 27] = [
+pub const OPERATIONS: [(&str, u64); 29] = [
     ("EDGE", EDGE),
     ("ACQUIRE", LockOp::Acquire as u64),
     ("RELEASE", LockOp::Release as u64),
@@ -104,6 +112,8 @@ pub const OPERATIONS: [(&str, u64); 27] = [
     ("FROM", FROM),
     ("GONE_LOCK", GONE_LOCK),
     ("GONE_OBJECT", GONE_OBJECT),
+    ("UNWOUND", UNWOUND),
+    ("INITIALIZER", INITIALIZER),
 ];
 
 /// A record, taken apart.
@@ -183,6 +193,18 @@ pub enum Record {
     GoneObject {
         object: u64,
     },
+    /// So many of the open regions, the innermost ones, have ended where their frames had no stack to say so.
+    Unwound {
+        regions: u32,
+    },
+    /// A monitor that this thread held was given up once where its frame had no stack to say so; others may have it since.
+    Released {
+        lock: u64,
+    },
+    /// A class initializer begins within a region, and what follows is no part of it.
+    InitializerBegins,
+    /// It ends.
+    InitializerEnds,
     /// In a first run, where [`Record::Edge`] names transactions in place of positions: the thread's current transaction.
     In(Transaction),
     /// In a first run: the transaction that the edge before leads from.
@@ -261,6 +283,10 @@ impl Record {
             }
             Self::GoneLock { lock } => op(GONE_LOCK, lock & low(LOCK_BITS)),
             Self::GoneObject { object } => op(GONE_OBJECT, object & low(OBJECT_BITS)),
+            Self::Unwound { regions } => op(UNWOUND, regions as u64),
+            Self::Released { lock } => op(UNWOUND, UNWOUND_MONITOR | lock & low(LOCK_BITS)),
+            Self::InitializerBegins => op(INITIALIZER, INITIALIZER_BEGINS),
+            Self::InitializerEnds => op(INITIALIZER, INITIALIZER_ENDS),
             Self::In(transaction) => op(IN, transaction.encode()),
             Self::From(transaction) => op(FROM, transaction.encode()),
             Self::Owned { object, thread } => {
@@ -335,6 +361,10 @@ impl Record {
             GONE_OBJECT => Self::GoneObject {
                 object: payload & low(OBJECT_BITS),
             },
+            UNWOUND if payload & UNWOUND_MONITOR != 0 => Self::Released { lock },
+            UNWOUND => Self::Unwound { regions: small },
+            INITIALIZER if payload == INITIALIZER_BEGINS => Self::InitializerBegins,
+            INITIALIZER if payload == INITIALIZER_ENDS => Self::InitializerEnds,
             IN => Self::In(Transaction::decode(payload)),
             FROM => Self::From(Transaction::decode(payload)),
             OWNED => Self::Owned {
@@ -380,6 +410,10 @@ mod tests {
             (lock.clone(), site.clone()).prop_map(|(lock, class)| Record::NewLock { lock, class }),
             lock.clone().prop_map(|lock| Record::GoneLock { lock }),
             (object.clone()).prop_map(|object| Record::GoneObject { object }),
+            any::<u32>().prop_map(|regions| Record::Unwound { regions }),
+            (lock.clone()).prop_map(|lock| Record::Released { lock }),
+            Just(Record::InitializerBegins),
+            Just(Record::InitializerEnds),
             (lock, site).prop_map(|(lock, class)| Record::NewClassLock { lock, class }),
             (object.clone(), 0u32..1 << CLASS_BITS)
                 .prop_map(|(object, class)| Record::NewObject { object, class }),

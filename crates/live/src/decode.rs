@@ -6,6 +6,7 @@ use untorn_channel::record::LockOp;
 use untorn_model::{AccessFlags, LockKind, LockMode, Op, Part, SiteId};
 
 use crate::names::{Names, SiteTarget};
+use crate::repair::Aside;
 
 /// What the prefixes before an access said.
 #[derive(Clone, Copy, Default, Debug)]
@@ -43,6 +44,10 @@ pub fn is_known(names: &Names, record: Record) -> bool {
         | Record::Owned { .. }
         | Record::GoneLock { .. }
         | Record::GoneObject { .. }
+        | Record::Unwound { .. }
+        | Record::Released { .. }
+        | Record::InitializerBegins
+        | Record::InitializerEnds
         | Record::In(_)
         | Record::From(_) => true,
     }
@@ -51,6 +56,8 @@ pub fn is_known(names: &Names, record: Record) -> bool {
 /// What became of a record.
 pub enum Decoded {
     Event(SiteId, Op),
+    /// It told something of the thread's regions and monitors.
+    Aside(Aside),
     /// It told something about what follows.
     Nothing,
     /// It names what nobody declared, or there are no ids left.
@@ -97,6 +104,15 @@ pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record, begun: u64
         Record::GoneObject { object } => names.drop_object(object, begun),
         // Who had the object before is not an event: no analysis asks for it.
         Record::Edge { .. } | Record::Owned { .. } | Record::In(_) | Record::From(_) => {}
+        Record::Unwound { regions } => return Decoded::Aside(Aside::Unwound(regions)),
+        Record::Released { lock } => {
+            return match names.lock(lock, LockKind::Monitor) {
+                Some(lock) => Decoded::Aside(Aside::Released(lock)),
+                None => Decoded::Lost,
+            };
+        }
+        Record::InitializerBegins => return Decoded::Aside(Aside::InitializerBegins),
+        Record::InitializerEnds => return Decoded::Aside(Aside::InitializerEnds),
         _ => {
             return match event(names, record) {
                 Some((site, op)) => Decoded::Event(site, op),

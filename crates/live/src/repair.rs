@@ -8,9 +8,36 @@
 //!
 //! An end, exit or release without its beginning is dropped.
 //! Nothing put in is an access, so no conflict on data is invented.
+//!
+//! What a thread tells of itself later ([`Aside`]) is no repair: it says which regions ended and which monitors were given up where its stack was too short for a record, before it did anything else.
+//!
+//! A class initializer that runs in a region is no part of it, so what it does there is left out.
+//! It runs once, at a time that nobody chose; what it writes to its own class is ordered by the JVM for everybody.
+//! Missed are tears in which an initializer takes part by other data.
 
-use untorn_model::{Event, LockMode, MethodId, Op, RegionId, ThreadId};
+use untorn_model::{Event, LockId, LockMode, MethodId, Op, RegionId, SiteId, Tables, ThreadId};
 use untorn_trace::wellformed::{Checker, Violation};
+
+/// What a thread tells of its regions and monitors, besides events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aside {
+    /// So many regions ended, the innermost ones, before anything else happened in the thread.
+    Unwound(u32),
+    /// A monitor was given up once.
+    Released(LockId),
+    /// A class initializer begins within a region, or ends.
+    InitializerBegins,
+    InitializerEnds,
+}
+
+/// What was done with an event besides passing it on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// It cannot follow what came before.
+    pub refused: bool,
+    /// How many events were missing before it.
+    pub put_in: u64,
+}
 
 /// What is open in each thread.
 #[derive(Debug, Default)]
@@ -20,6 +47,10 @@ pub struct Repair {
     begun: u64,
     latest: Vec<u64>,
     calls: Vec<Vec<MethodId>>,
+    /// By thread: a class initializer runs within a region, and so many regions are open in it.
+    initializers: Vec<Option<u32>>,
+    /// How many run.
+    initializing: usize,
 }
 
 fn of<T: Default>(all: &mut Vec<T>, thread: ThreadId) -> &mut T {
@@ -30,21 +61,105 @@ fn of<T: Default>(all: &mut Vec<T>, thread: ThreadId) -> &mut T {
 }
 
 impl Repair {
-    /// Admits an event with what is missing before it; `into` gets them in order. Whether the event itself could be used.
+    /// Admits an event with what is missing before it; `into` gets them in order.
     #[inline]
     pub fn admit(
         &mut self,
         checker: &mut Checker,
         mut event: Event,
         into: &mut Vec<Event>,
-    ) -> bool {
+    ) -> Mended {
+        if self.initializing > 0 && self.is_in_initializer(&event) {
+            return Mended::default();
+        }
         match checker.admit(&mut event) {
             Ok(()) => {
                 self.follow(&event);
                 into.push(event);
-                true
+                Mended::default()
             }
-            Err(violation) => self.mend(checker, event, violation, into),
+            Err(violation) => {
+                let before = into.len();
+                let used = self.mend(checker, event, violation, into);
+                Mended {
+                    refused: !used,
+                    put_in: (into.len() - before - usize::from(used)) as u64,
+                }
+            }
+        }
+    }
+
+    /// Whether an event belongs to a class initializer within a region.
+    #[cold]
+    fn is_in_initializer(&mut self, event: &Event) -> bool {
+        let Some(open) = of(&mut self.initializers, event.thread) else {
+            return false;
+        };
+        match event.op {
+            // They are told by whoever notices.
+            Op::GoneObject(_) | Op::GoneLock(_) => return false,
+            Op::Begin(_) => *open += 1,
+            Op::End(_) if *open > 0 => *open -= 1,
+            Op::End(_) => {
+                self.initialized(event.thread);
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn initialized(&mut self, thread: ThreadId) {
+        if of(&mut self.initializers, thread).take().is_some() {
+            self.initializing -= 1;
+        }
+    }
+
+    /// Takes in what a thread tells of itself.
+    pub fn aside(
+        &mut self,
+        checker: &mut Checker,
+        (thread, aside): (ThreadId, Aside),
+        tables: &Tables,
+        into: &mut Vec<Event>,
+    ) {
+        let mut admit = |this: &mut Self, site, op| {
+            let mut event = Event { thread, site, op };
+            if checker.admit(&mut event).is_ok() {
+                this.follow(&event);
+                into.push(event);
+            }
+        };
+        match aside {
+            Aside::InitializerBegins => {
+                let running = of(&mut self.initializers, thread).replace(0);
+                self.initializing += usize::from(running.is_none());
+            }
+            Aside::InitializerEnds => self.initialized(thread),
+            Aside::Released(lock) => {
+                let outside = of(&mut self.initializers, thread).is_none();
+                // If not, whoever took it since has shown that it was free.
+                if outside {
+                    let op = Op::Release(LockMode::Exclusive, lock);
+                    admit(self, SiteId::UNKNOWN, op);
+                }
+            }
+            Aside::Unwound(mut count) => {
+                if let Some(open) = of(&mut self.initializers, thread) {
+                    let within = count.min(*open);
+                    *open -= within;
+                    count -= within;
+                    if count > 0 {
+                        self.initialized(thread);
+                    }
+                }
+                for _ in 0..count {
+                    let Some(&region) = of(&mut self.regions, thread).last() else {
+                        break;
+                    };
+                    admit(self, tables.regions[region].site, Op::End(region));
+                }
+            }
         }
     }
 
@@ -147,7 +262,7 @@ mod tests {
                 site: SiteId::UNKNOWN,
                 op,
             };
-            dropped += usize::from(!repair.admit(&mut checker, event, &mut into));
+            dropped += usize::from(repair.admit(&mut checker, event, &mut into).refused);
         }
         (into.iter().map(|e| (e.thread.0, e.op)).collect(), dropped)
     }

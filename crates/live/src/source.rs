@@ -263,12 +263,19 @@ impl Source for LiveSource {
                                 op,
                             };
                             let before = into.len();
-                            let used = repair.admit(checker, event, into);
+                            let mended = repair.admit(checker, event, into);
                             for event in &into[before..] {
                                 kinds.insert(event.op.kind());
                             }
-                            tally.refused += u64::from(!used);
-                            tally.put_in += (into.len() - before) as u64 - u64::from(used);
+                            tally.refused += u64::from(mended.refused);
+                            tally.put_in += mended.put_in;
+                        }
+                        Decoded::Aside(aside) => {
+                            let before = into.len();
+                            repair.aside(checker, (id, aside), &names.tables, into);
+                            for event in &into[before..] {
+                                kinds.insert(event.op.kind());
+                            }
                         }
                     }
                 }

@@ -62,6 +62,10 @@ impl MethodFacts {
         self.annotations.iter().any(|name| name == "Atomic")
     }
 
+    pub fn is_class_initializer(&self) -> bool {
+        self.name == "<clinit>"
+    }
+
     /// A Kotlin suspend function may stop in the middle by design.
     pub fn is_suspend(&self) -> bool {
         let parameters = self.descriptor.split(')').next().unwrap_or("");

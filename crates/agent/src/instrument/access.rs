@@ -21,7 +21,7 @@ use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
 use super::checked;
 use super::guard::Guards;
-use super::weave::{Category, Result, Weaver};
+use super::weave::{Category, OBJECT, Result, Weaver};
 use crate::registry::FieldRef;
 
 /// `UntornRuntime.WRITES`.
@@ -46,6 +46,12 @@ impl Weaver<'_, '_> {
         let (id, declared) = self.subject.ids.field(self.subject.loader, &named);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
         if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
+            return Ok(());
+        }
+        // Until it ends, every other thread that wants the field waits, and then sees what was written: the JVM orders that.
+        if self.facts.is_class_initializer() && self.is_own(&reference, true) {
+            self.counts
+                .add("sites left out: static fields of a class being initialized");
             return Ok(());
         }
         if self.is_under_construction(index) {
@@ -155,7 +161,7 @@ impl Weaver<'_, '_> {
     }
 
     /// Whether the class that is rewritten declares the field itself.
-    fn is_own(&self, reference: &MemberRef<'_>, is_static: bool) -> bool {
+    pub(super) fn is_own(&self, reference: &MemberRef<'_>, is_static: bool) -> bool {
         let class = self.subject.class;
         reference.class == class.name
             && class.fields.iter().any(|field| {
@@ -214,13 +220,18 @@ impl Weaver<'_, '_> {
         let lock = self.entry("lockArray", "Ljava/lang/Object;II")?;
         let unlock = self.entry("unlockArray", "Ljava/lang/Object;II")?;
         let (start, end) = self.labels();
+        let object = self.pool.class(OBJECT)?;
         let mut code = self.body.before(index);
         if let Some(value) = value {
+            if element == Category::Reference {
+                code.class(Op::Checkcast, object);
+            }
             code.local(element.store(), value);
         }
         // What the access takes stays on the stack: the JVM's message for a null array says where array and index came from.
         code.op(Op::Dup2)
             .local(Op::Istore, number)
+            .class(Op::Checkcast, object)
             .local(Op::Astore, array);
         if let Some(value) = value {
             code.local(element.load(), value);

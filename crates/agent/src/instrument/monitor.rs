@@ -10,7 +10,7 @@ use untorn_classfile::read::{MemberRef, PoolIndex, VType};
 use untorn_classfile::{MethodEditor, Op};
 
 use super::guard::{Argument, Cleanup, Guards};
-use super::weave::{Category, Events, RUNTIME, Result, Side, Weaver};
+use super::weave::{CONTEXT, Category, Events, OBJECT, RUNTIME, Result, Side, Weaver};
 
 impl Weaver<'_, '_> {
     /// Instruments a `monitorenter`, that of the method's block with this number from 1.
@@ -22,19 +22,27 @@ impl Weaver<'_, '_> {
         let acquired = self.entry("acquired", "Ljava/lang/Object;I")?;
         let entering = self.entry("entering", "Ljava/lang/Object;")?;
         let mut begin = None;
-        if self.block_region(block) {
+        if self.block_region(index, block) {
             let id = self.region_of_block(index, block);
             self.counts.add("regions: blocks");
             begin = Some((self.entry("begin", "I")?, id));
         }
         let lock = self.temporary(Category::Reference, 0)?;
-        self.body
-            .before(index)
+        let open = self.pool.field_ref(CONTEXT, "open", "J")?;
+        let object = self.pool.class(OBJECT)?;
+        let mark = self.mark_at(index);
+        let mut code = self.body.before(index);
+        code.op(Op::Dup)
             .op(Op::Dup)
-            .op(Op::Dup)
+            .class(Op::Checkcast, object)
             .local(Op::Astore, lock)
             .local(Op::Aload, context)
             .invoke(Op::Invokestatic, entering);
+        if let Some(mark) = mark {
+            code.local(Op::Aload, context)
+                .field(Op::Getfield, open)
+                .local(Op::Lstore, mark);
+        }
         let covered = self.first_covered(index + 1);
         let mut code = MethodEditor::into(&mut self.body, covered);
         if let Some((begin, region)) = begin {
@@ -68,10 +76,15 @@ impl Weaver<'_, '_> {
         from
     }
 
-    fn block_region(&self, block: u32) -> bool {
+    /// The local variable with what was open before the block of an instruction that enters or leaves it.
+    fn mark_at(&self, index: usize) -> Option<u16> {
+        self.marks.get(&self.opened_at(index)?).copied()
+    }
+
+    fn block_region(&self, index: usize, block: u32) -> bool {
         let spec = &self.subject.plan.spec;
         let decision = spec.decide(self.subject.facts, self.facts, Some(block));
-        decision.atomic
+        decision.atomic && self.mark_at(index).is_some()
     }
 
     fn region_of_block(&mut self, index: usize, block: u32) -> i32 {
@@ -88,23 +101,31 @@ impl Weaver<'_, '_> {
             return Ok(());
         };
         let mut events = Events::default();
-        let region = self
-            .survey
-            .closes(index)
-            .and_then(|block| self.blocks.get(&block).copied());
-        if let Some(region) = region {
-            events.around(self.entry("begin", "I")?, self.entry("end", "I")?, region);
+        let block = self.survey.closes(index);
+        if let Some(&region) = block.and_then(|block| self.blocks.get(&block)) {
+            events.region(self.entry("begin", "I")?, self.entry("end", "IJ")?, region);
         }
+        events.mark = self.mark_at(index);
         let acquired = self.entry("acquired", "Ljava/lang/Object;I")?;
-        let releasing = self.entry("releasing", "Ljava/lang/Object;I")?;
+        let releasing = if events.mark.is_some() {
+            self.entry("releasing", "Ljava/lang/Object;IJ")?
+        } else {
+            self.entry("releasingLast", "Ljava/lang/Object;I")?
+        };
         events.lock(acquired, releasing, site);
         let context = self.context()?;
-        if self.survey.leads_back(index, &self.body) && self.release_in_handler(index, &events)? {
+        // An exception that no handler of the block gets would leave the monitor locked.
+        let swallows =
+            self.survey.leads_back(index, &self.body) || !self.survey.catches_all(index);
+        if swallows && self.release_in_handler(index, &events)? {
             return Ok(());
         }
         let lock = self.temporary(Category::Reference, 0)?;
+        let object = self.pool.class(OBJECT)?;
         let mut code = self.body.before(index);
-        code.op(Op::Dup).local(Op::Astore, lock);
+        code.op(Op::Dup)
+            .class(Op::Checkcast, object)
+            .local(Op::Astore, lock);
         events.write(&mut code, Side::Out, Some(lock), context, self.pool)?;
         code.op(Op::AconstNull).local(Op::Astore, lock);
         Ok(())
@@ -161,12 +182,15 @@ impl Weaver<'_, '_> {
         for &(category, slot, _) in &spilled {
             code.local(category.load(), slot);
         }
-        self.body
-            .append()
-            .bind(handler)
+        let lost = self.lost()?;
+        let mut code = self.body.append();
+        code.bind(handler)
             .frame(&locals, &[throwable])
-            .op(Op::Pop)
-            .jump(Op::Goto, end);
+            .op(Op::Pop);
+        if let Some(mark) = events.mark {
+            lost.write(&mut code, mark, context);
+        }
+        code.jump(Op::Goto, end);
         self.body
             .protect(start, end, handler, PoolIndex::NONE, true);
         Ok(true)
@@ -221,12 +245,15 @@ impl Weaver<'_, '_> {
         let waiting = self.entry("waiting", "Ljava/lang/Object;I")?;
         let woken = self.entry("woken", "Ljava/lang/Object;I")?;
         let sleeping = self.pool.method_ref(RUNTIME, "sleeping", "()V")?;
+        let cast = self.pool.class(OBJECT)?;
         let (start, end) = self.labels();
         let mut code = self.body.before(index);
         for &(category, slot) in arguments.iter().rev() {
             code.local(category.store(), slot);
         }
-        code.op(Op::Dup).local(Op::Astore, lock);
+        code.op(Op::Dup)
+            .class(Op::Checkcast, cast)
+            .local(Op::Astore, lock);
         for &(category, slot) in &arguments {
             code.local(category.load(), slot);
         }
@@ -245,7 +272,7 @@ impl Weaver<'_, '_> {
             .bind(end)
             .op(Op::AconstNull)
             .local(Op::Astore, lock);
-        let object = self.pool.object_type("java/lang/Object")?;
+        let object = self.pool.object_type(OBJECT)?;
         let cleanup = Cleanup {
             method: woken,
             arguments: vec![Argument::Local(lock), Argument::Number(site)],

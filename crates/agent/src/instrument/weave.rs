@@ -1,5 +1,7 @@
 //! One method: goes over its instructions, then sees to its entry and exits.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rustc_hash::FxHashMap;
 use untorn_channel::declare;
 use untorn_classfile::edit::{Label, Pool, Snippet};
@@ -14,6 +16,10 @@ use super::{Counts, Extent, Subject};
 
 pub(super) const RUNTIME: &str = "java/lang/UntornRuntime";
 pub(super) const CONTEXT: &str = "java/lang/UntornThread";
+/// What a reference is cast to before a local variable of ours keeps it.
+///
+/// Places that share a handler keep there what they like; the verifier of old class files would load the classes of all of them to see what they have in common, also those that the program does not have and never needs.
+pub(super) const OBJECT: &str = "java/lang/Object";
 /// The last version whose `ldc` cannot load a class.
 const NO_CLASS_CONSTANTS: u16 = 48;
 
@@ -42,6 +48,9 @@ pub(super) struct Weaver<'w, 'a> {
     pub(super) made_at: Option<usize>,
     /// Regions of blocks, by the number of the block.
     pub(super) blocks: FxHashMap<u32, i32>,
+    /// Local variables with what the thread had open before the method and its blocks.
+    pub(super) marks: BTreeMap<Opened, u16>,
+    initializer: Option<Initializer>,
     /// In a first run.
     pub(super) checked: Option<Checked>,
 }
@@ -139,6 +148,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
             lock: None,
             made_at,
             blocks: FxHashMap::default(),
+            marks: BTreeMap::new(),
+            initializer: None,
             checked,
         })
     }
@@ -149,6 +160,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
             self.keep_lock()?;
         }
         self.spinning()?;
+        self.keep_marks()?;
+        self.keep_initializer()?;
         let mut block = 0;
         for index in 0..self.body.insns().len() {
             let insn = self.body.insns()[index].clone();
@@ -320,45 +333,42 @@ impl<'w, 'a> Weaver<'w, 'a> {
 
     /// Inserts what belongs to the method as a whole, and the handlers of everything else.
     fn frame(&mut self) -> Result<()> {
-        let region = self
-            .subject
-            .plan
-            .spec
-            .decide(self.subject.facts, self.facts, None)
-            .atomic;
+        let region = self.is_region();
         let stacks = self.subject.plan.stacks;
         let locks = self.lock.is_some();
         let waits = self.subject.waiting.has(self.facts);
         // Where the body starts, in a constructor where its object is one.
         let first = self.body.after_super(self.pool)?;
-        let Some(first) = first.filter(|_| region || stacks || locks || waits) else {
+        let surrounded = region || stacks || locks || waits || self.initializer.is_some();
+        let Some(first) = first.filter(|_| surrounded) else {
             return self.enter(None);
         };
         self.context()?;
         let mut events = Events::default();
+        events.initializer = self.initializer;
         if waits {
-            let waits = self.entry("waits", "I")?;
-            events.around(waits, waits, 0);
+            events.waits = Some(self.entry("waits", "I")?);
         }
         if stacks {
             let method = self.method_id() as i32;
-            events.around(self.entry("enter", "I")?, self.entry("exit", "I")?, method);
+            events.calls(self.entry("enter", "I")?, self.entry("exit", "I")?, method);
         }
         if region {
             let method = self.method_id();
             let line = self.facts.line;
             let region = self.subject.region(self.facts, method, None, line);
-            events.around(self.entry("begin", "I")?, self.entry("end", "I")?, region);
+            events.region(self.entry("begin", "I")?, self.entry("end", "IJ")?, region);
             self.counts.add("regions: methods");
         }
         if locks && let Some(site) = self.site(0, None) {
             events.lock(
                 self.entry("acquired", "Ljava/lang/Object;I")?,
-                self.entry("releasing", "Ljava/lang/Object;I")?,
+                self.entry("releasing", "Ljava/lang/Object;IJ")?,
                 site,
             );
             self.counts.add("sites: synchronized methods");
         }
+        events.mark = self.marks.get(&Opened::Method).copied();
         self.enter(Some((first, events)))
     }
 
@@ -368,17 +378,31 @@ impl<'w, 'a> Weaver<'w, 'a> {
             return Ok(());
         };
         let lock = self.lock;
-        let polls = !self.subject.plan.optimistic || self.calls_others()?;
+        // Where something is opened, what was lost before is seen to first.
+        let marked = !self.marks.is_empty();
+        let polls = marked || !self.subject.plan.optimistic || self.calls_others()?;
         let made = self.entry_without_context("context", &format!("(Z)L{CONTEXT};"))?;
         let resolved = self.pool.class(CONTEXT)?;
+        let open = self.pool.field_ref(CONTEXT, "open", "J")?;
         let mut code = self.body.at_entry();
         code.push_int(polls.into(), self.pool)?
             .invoke(Op::Invokestatic, made);
-        if self.subject.plan.optimistic {
-            // Never fails; it makes the JVM load the class here and not between a test and its access.
+        if self.subject.plan.optimistic || marked {
+            // Never fails; it makes the JVM load the class here and not between a test and its access, nor where the stack is short.
             code.class(Op::Checkcast, resolved);
         }
         code.local(Op::Astore, context);
+        for (&opened, &slot) in &self.marks {
+            if opened == Opened::Method {
+                code.local(Op::Aload, context).field(Op::Getfield, open);
+            } else {
+                code.op(Op::Lconst0);
+            }
+            code.local(Op::Lstore, slot);
+        }
+        if let Some(flag) = around.as_ref().and_then(|(_, events)| events.flag()) {
+            code.op(Op::Iconst0).local(Op::Istore, flag);
+        }
         if let Some((slot, source)) = lock {
             match source {
                 Some(class) => code.ldc(class),
@@ -405,15 +429,140 @@ impl<'w, 'a> Weaver<'w, 'a> {
             }
         }
         guards.write(&mut self.body, self.pool, &self.survey, &self.kept)?;
+        self.exceptional_exit((start, end), &events, lock, context)
+    }
+
+    /// The exit by an exception.
+    ///
+    /// Without stack for the calls, the thread is told by plain stores that they are missing; the program's own exception goes on in any case.
+    fn exceptional_exit(
+        &mut self,
+        (start, end): (Label, Label),
+        events: &Events,
+        lock: Option<u16>,
+        context: u16,
+    ) -> Result<()> {
         let handler = self.body.new_label();
         let throwable = self.pool.object_type("java/lang/Throwable")?;
+        let Some(mark) = events.mark else {
+            let mut code = self.body.append();
+            code.bind(end).bind(handler).frame(&self.kept, &[throwable]);
+            events.write(&mut code, Side::Out, lock, context, self.pool)?;
+            code.op(Op::Athrow);
+            self.body
+                .protect(start, end, handler, PoolIndex::NONE, false);
+            return Ok(());
+        };
+        let thrown = self.temporary(Category::Reference, 0)?;
+        let (telling, told) = self.labels();
+        let untold = self.body.new_label();
+        let lost = self.lost()?;
+        let mut locals = self.kept.clone();
+        locals.push((thrown, throwable));
         let mut code = self.body.append();
-        code.bind(end).bind(handler).frame(&self.kept, &[throwable]);
+        code.bind(end)
+            .bind(handler)
+            .frame(&self.kept, &[throwable])
+            .local(Op::Astore, thrown);
+        code.bind(telling);
         events.write(&mut code, Side::Out, lock, context, self.pool)?;
-        code.op(Op::Athrow);
+        code.bind(told)
+            .local(Op::Aload, thrown)
+            .op(Op::Athrow)
+            .bind(untold)
+            .frame(&locals, &[throwable])
+            .op(Op::Pop);
+        lost.write(&mut code, mark, context);
+        code.local(Op::Aload, thrown).op(Op::Athrow);
         self.body
             .protect(start, end, handler, PoolIndex::NONE, false);
+        self.body
+            .protect(telling, told, untold, PoolIndex::NONE, false);
         Ok(())
+    }
+
+    // ---- what was open ------------------------------------------------------------------------
+
+    /// Whether the method is a region.
+    fn is_region(&self) -> bool {
+        let spec = &self.subject.plan.spec;
+        spec.decide(self.subject.facts, self.facts, None).atomic
+    }
+
+    /// Takes local variables for what is open before the method and its blocks, if they open anything.
+    fn keep_marks(&mut self) -> Result<()> {
+        let mut wanted = BTreeSet::new();
+        if self.lock.is_some() || self.is_region() {
+            wanted.insert(Opened::Method);
+        }
+        for index in 0..self.body.insns().len() {
+            if self.body.insns()[index].op() == Op::Monitorenter && self.survey.is_usual(index) {
+                wanted.extend(self.opened_at(index));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        self.context()?;
+        for opened in wanted {
+            let slot = self.body.new_kept_local(VType::Long)?;
+            self.kept.push((slot, VType::Long));
+            self.marks.insert(opened, slot);
+        }
+        Ok(())
+    }
+
+    /// The block that a `monitorenter` opens or a `monitorexit` closes.
+    pub(super) fn opened_at(&self, index: usize) -> Option<Opened> {
+        match *self.body.insns().get(index.checked_sub(1)?)? {
+            Insn::Local {
+                op: Op::Astore | Op::Aload,
+                index,
+                ..
+            } => Some(Opened::Block(index)),
+            _ => None,
+        }
+    }
+
+    /// What inserted code does where it has no stack for a call.
+    pub(super) fn lost(&mut self) -> Result<Lost> {
+        Ok(Lost {
+            lost: self.pool.field_ref(CONTEXT, "lost", "J")?,
+            limit: self.pool.field_ref(CONTEXT, "limit", "J")?,
+            poll: self.pool.field_ref(CONTEXT, "poll", "I")?,
+        })
+    }
+
+    // ---- class initializers -------------------------------------------------------------------
+
+    /// Takes a local variable for whether a class initializer runs in a region, if it does anything that is recorded.
+    fn keep_initializer(&mut self) -> Result<()> {
+        let is_first = self.subject.plan.is_first;
+        if !self.facts.is_class_initializer() || is_first || !self.reaches_out()? {
+            return Ok(());
+        }
+        self.context()?;
+        let flag = self.body.new_kept_local(VType::Integer)?;
+        self.kept.push((flag, VType::Integer));
+        let begins = format!("(L{CONTEXT};)Z");
+        self.initializer = Some(Initializer {
+            begins: self.entry_without_context("initializing", &begins)?,
+            ends: self.entry("initialized", "Z")?,
+            flag,
+        });
+        Ok(())
+    }
+
+    /// Whether an initializer calls anything, or uses what is not a static field of its class.
+    fn reaches_out(&self) -> Result<bool> {
+        for insn in self.body.insns() {
+            if let Insn::Field { field, .. } = insn
+                && !self.is_own(&self.pool.base().field_ref(*field)?, true)
+            {
+                return Ok(true);
+            }
+        }
+        self.calls_others()
     }
 
     /// Whether the method calls anything but the constructor of `Object`.
@@ -468,6 +617,45 @@ fn made_at(body: &mut MethodEditor<'_>, pool: &Pool<'_>) -> Result<Option<usize>
     Ok(made_here.then_some(call))
 }
 
+/// What a frame opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Opened {
+    Method,
+    /// Blocks whose monitor the compiler keeps in this local variable: no two of them are open at once.
+    Block(u16),
+}
+
+/// Stores that tell the thread of an exit for which there was no stack: see `UntornThread.lost`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lost {
+    lost: PoolIndex,
+    limit: PoolIndex,
+    poll: PoolIndex,
+}
+
+impl Lost {
+    pub(super) fn write(self, code: &mut Snippet<'_>, mark: u16, context: u16) {
+        code.local(Op::Aload, context)
+            .local(Op::Lload, mark)
+            .field(Op::Putfield, self.lost)
+            .local(Op::Aload, context)
+            .op(Op::Lconst0)
+            .field(Op::Putfield, self.limit)
+            .local(Op::Aload, context)
+            .op(Op::Iconst1)
+            .field(Op::Putfield, self.poll);
+    }
+}
+
+/// What surrounds a class initializer.
+#[derive(Debug, Clone, Copy)]
+struct Initializer {
+    begins: PoolIndex,
+    ends: PoolIndex,
+    /// The local variable with what the first gave back.
+    flag: u16,
+}
+
 /// Which end of a method or block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -478,15 +666,30 @@ pub(super) enum Side {
 /// Events that surround a body, outermost first.
 #[derive(Debug, Default)]
 pub(super) struct Events {
+    initializer: Option<Initializer>,
+    /// The entry point for both ends of a method in which threads wait; the number that it takes means nothing.
+    waits: Option<PoolIndex>,
     /// Entry points for both ends, and the number that both take.
-    pairs: Vec<(PoolIndex, PoolIndex, i32)>,
-    /// Entry points for the lock, innermost, and their site.
+    calls: Option<(PoolIndex, PoolIndex, i32)>,
+    /// The same for a region; its end takes the mark as well.
+    region: Option<(PoolIndex, PoolIndex, i32)>,
+    /// Entry points for the lock, innermost, and their site; its end takes the mark if there is one.
     lock: Option<(PoolIndex, PoolIndex, i32)>,
+    /// The local variable with what was open before.
+    pub(super) mark: Option<u16>,
 }
 
 impl Events {
-    pub(super) fn around(&mut self, enter: PoolIndex, leave: PoolIndex, number: i32) {
-        self.pairs.push((enter, leave, number));
+    fn flag(&self) -> Option<u16> {
+        self.initializer.map(|initializer| initializer.flag)
+    }
+
+    fn calls(&mut self, enter: PoolIndex, leave: PoolIndex, method: i32) {
+        self.calls = Some((enter, leave, method));
+    }
+
+    pub(super) fn region(&mut self, begin: PoolIndex, end: PoolIndex, region: i32) {
+        self.region = Some((begin, end, region));
     }
 
     pub(super) fn lock(&mut self, acquired: PoolIndex, releasing: PoolIndex, site: i32) {
@@ -502,42 +705,70 @@ impl Events {
         context: u16,
         pool: &mut Pool<'_>,
     ) -> Result<()> {
-        if side == Side::Out {
-            self.write_lock(code, side, lock, context, pool)?;
-            for &(_, leave, number) in self.pairs.iter().rev() {
-                code.push_int(number, pool)?
-                    .local(Op::Aload, context)
-                    .invoke(Op::Invokestatic, leave);
-            }
-        } else {
-            for &(enter, _, number) in &self.pairs {
-                code.push_int(number, pool)?
-                    .local(Op::Aload, context)
-                    .invoke(Op::Invokestatic, enter);
-            }
-            self.write_lock(code, side, lock, context, pool)?;
+        match side {
+            Side::In => self.write_in(code, lock, context, pool),
+            Side::Out => self.write_out(code, lock, context, pool),
         }
-        Ok(())
     }
 
-    fn write_lock(
+    fn write_in(
         &self,
         code: &mut Snippet<'_>,
-        side: Side,
         lock: Option<u16>,
         context: u16,
         pool: &mut Pool<'_>,
     ) -> Result<()> {
-        if let (Some((acquired, releasing, site)), Some(slot)) = (self.lock, lock) {
-            let method = if side == Side::In {
-                acquired
-            } else {
-                releasing
-            };
+        if let Some(Initializer { begins, flag, .. }) = self.initializer {
+            code.local(Op::Aload, context)
+                .invoke(Op::Invokestatic, begins)
+                .local(Op::Istore, flag);
+        }
+        let waits = self.waits.map(|waits| (waits, waits, 0));
+        for (enter, _, number) in [waits, self.calls, self.region].into_iter().flatten() {
+            code.push_int(number, pool)?
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, enter);
+        }
+        if let (Some((acquired, _, site)), Some(slot)) = (self.lock, lock) {
             code.local(Op::Aload, slot)
                 .push_int(site, pool)?
                 .local(Op::Aload, context)
-                .invoke(Op::Invokestatic, method);
+                .invoke(Op::Invokestatic, acquired);
+        }
+        Ok(())
+    }
+
+    fn write_out(
+        &self,
+        code: &mut Snippet<'_>,
+        lock: Option<u16>,
+        context: u16,
+        pool: &mut Pool<'_>,
+    ) -> Result<()> {
+        if let (Some((_, releasing, site)), Some(slot)) = (self.lock, lock) {
+            code.local(Op::Aload, slot).push_int(site, pool)?;
+            if let Some(mark) = self.mark {
+                code.local(Op::Lload, mark);
+            }
+            code.local(Op::Aload, context)
+                .invoke(Op::Invokestatic, releasing);
+        }
+        if let (Some((_, end, region)), Some(mark)) = (self.region, self.mark) {
+            code.push_int(region, pool)?
+                .local(Op::Lload, mark)
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, end);
+        }
+        let waits = self.waits.map(|waits| (waits, waits, 0));
+        for (_, leave, number) in [self.calls, waits].into_iter().flatten() {
+            code.push_int(number, pool)?
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, leave);
+        }
+        if let Some(Initializer { ends, flag, .. }) = self.initializer {
+            code.local(Op::Iload, flag)
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, ends);
         }
         Ok(())
     }

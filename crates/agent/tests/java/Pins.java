@@ -9,8 +9,9 @@ public class Pins {
         for (int i = 0; i < threads; i++) {
             pins[i] = new Thread(() -> {
                 UntornThread c = UntornRuntime.context(true);
+                long mark = c.open;
                 UntornRuntime.begin(0, c);
-                UntornRuntime.end(0, c);
+                UntornRuntime.end(0, mark, c);
                 all.countDown();
                 try {
                     all.await();

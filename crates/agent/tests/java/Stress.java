@@ -46,6 +46,7 @@ public class Stress {
     static void work(int number, int operations, Cell[] cells, int writes, Account account) {
         UntornThread c = UntornRuntime.context(true);
         SplittableRandom random = new SplittableRandom(number * 7919L + operations);
+        long outside = c.open;
         UntornRuntime.begin(0, c);
         for (int i = 0; i < operations; i++) {
             long fresh = (long) (number + 1) << 40 | i + 1;
@@ -71,17 +72,18 @@ public class Stress {
                 // Guarded by the cell's own monitor.
                 int place = random.nextInt(cells.length);
                 Cell cell = cells[place];
+                long mark = c.open;
                 synchronized (cell) {
                     UntornRuntime.acquired(cell, LOCK, c);
                     account.add(2, place, 0);
                     access(cell, place, false, 0, c, account);
                     access(cell, place, true, fresh, c, account);
                     account.add(3, place, 0);
-                    UntornRuntime.releasing(cell, LOCK, c);
+                    UntornRuntime.releasing(cell, LOCK, mark, c);
                 }
             }
         }
-        UntornRuntime.end(0, c);
+        UntornRuntime.end(0, outside, c);
     }
 
     static void access(Cell cell, int place, boolean write, long fresh, UntornThread c, Account account) {

@@ -17,7 +17,7 @@ use super::log::Log;
 use super::store::{Piece, Store};
 use crate::decode::{Decoded, Decoder, decode, lock_op};
 use crate::names::Names;
-use crate::repair::Repair;
+use crate::repair::{Aside, Repair};
 use crate::source::Tally;
 
 const NAME: &str = "temporary copy of the run";
@@ -62,10 +62,9 @@ pub struct Decoding<'a> {
 
 impl Decoding<'_> {
     fn admit(&mut self, event: Event) {
-        let before = self.into.len();
-        let used = self.repair.admit(self.checker, event, self.into);
-        self.tally.refused += u64::from(!used);
-        self.tally.put_in += (self.into.len() - before) as u64 - u64::from(used);
+        let mended = self.repair.admit(self.checker, event, self.into);
+        self.tally.refused += u64::from(mended.refused);
+        self.tally.put_in += mended.put_in;
     }
 
     /// An operation on a lock that is not recorded here.
@@ -246,6 +245,9 @@ impl Thread {
         with: &mut Decoding<'_>,
     ) -> bool {
         let Record::Lock { op, lock, .. } = record else {
+            if let Record::Released { lock } = record {
+                self.holds.follow(LockOp::Release, lock);
+            }
             return false;
         };
         let other = match op {
@@ -280,6 +282,15 @@ impl Thread {
             return;
         }
         match decode(with.decoder.prefix(number), with.names, record, 0) {
+            Decoded::Aside(aside) => {
+                if let Aside::Unwound(count) = aside {
+                    let left = self.regions.len().saturating_sub(count as usize);
+                    self.regions.truncate(left);
+                }
+                let tables = &with.names.tables;
+                with.repair
+                    .aside(with.checker, (thread, aside), tables, with.into);
+            }
             Decoded::Nothing => {}
             Decoded::Lost => with.tally.undeclared += 1,
             Decoded::Event(site, op) => {

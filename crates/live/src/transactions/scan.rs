@@ -134,6 +134,17 @@ impl Scan {
                 }
                 self.holds.follow(op, lock);
             }
+            Some(Record::Unwound { regions }) if !self.regions.is_empty() && regions > 0 => {
+                let left = self.regions.len().saturating_sub(regions as usize);
+                self.regions.truncate(left);
+                if left == 0 {
+                    sieve.end(thread);
+                }
+            }
+            Some(Record::Released { lock }) => {
+                self.act(thread, sieve);
+                self.holds.follow(LockOp::Release, lock);
+            }
             Some(Record::Fork { .. }) => self.act(thread, sieve),
             Some(
                 Record::NewLock { .. } | Record::NewClassLock { .. } | Record::NewObject { .. },

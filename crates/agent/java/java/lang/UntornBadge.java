@@ -262,6 +262,8 @@ final class UntornBadge {
     /** This thread is at a safe point. */
     @DontInline
     static void answer(UntornThread c) {
+        // First: if the stack is too short for it, the thread comes by again.
+        c.unwind();
         U.putIntVolatile(c, POLL, 0);
         if (c.settled != 0) UntornShadow.abandon(c);
         // Who asks asks before the poll: after this thread took that back, it sees the request.

@@ -38,7 +38,10 @@ final class UntornEntry extends WeakReference<Object> {
     int user, depth;
     static final int MANY = -1;
 
-    /** How often the reader believes it to be held exclusively, and by which thread; the holder writes both. */
+    /**
+     * How often the reader believes it to be held exclusively, and by which thread; the holder writes both. More than 0 when
+     * another thread takes it means that the holder had no stack to say that it gave it up.
+     */
     int recorded, holder;
 
     /** Shadow word of a collection; its object id is that of an array too. */

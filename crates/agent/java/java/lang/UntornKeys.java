@@ -87,8 +87,9 @@ final class UntornKeys {
         Key made = new Key(key, hash, id, null);
         Key[] grown = size > buckets.length ? new Key[buckets.length * 4] : null;
         for (int tries = 1; !U.compareAndSetInt(null, LOCK, 0, 1); tries++) UntornThread.pause(tries);
-        Key known = look(buckets, key, hash);
-        if (known == null) {
+        try {
+            Key known = look(buckets, key, hash);
+            if (known != null) return known.id;
             if (grown != null && grown.length > buckets.length) {
                 for (Key head : buckets) {
                     for (Key k = head; k != null; k = k.next) {
@@ -106,9 +107,11 @@ final class UntornKeys {
             U.storeFence();
             table[bucket] = made;
             size++;
+            return id;
+        } finally {
+            // Also when there is no memory for the copies.
+            U.putIntRelease(null, LOCK, 0);
         }
-        U.putIntRelease(null, LOCK, 0);
-        return known != null ? known.id : id;
     }
 
     private static String text(Object key) {

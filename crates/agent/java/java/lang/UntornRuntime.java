@@ -58,7 +58,7 @@ public final class UntornRuntime {
         Object known = UntornThread.U.getReference(Thread.currentThread(), UntornThread.CONTEXT);
         if (known == null) known = UntornThread.attach(Thread.currentThread(), 0);
         UntornThread c = (UntornThread) known;
-        if (polls && UntornThread.U.getIntOpaque(c, UntornThread.POLL) != 0) UntornBadge.answer(c);
+        if (polls && UntornThread.U.getIntOpaque(c, UntornThread.POLL) != 0) answer(c);
         return c;
     }
 
@@ -66,6 +66,11 @@ public final class UntornRuntime {
     @DontInline
     public static void answer(UntornThread c) {
         UntornBadge.answer(c);
+        Throwable death = c.death;
+        if (death != null) {
+            c.death = null;
+            UntornThread.U.throwException(death);
+        }
     }
 
     // ---- fields, statics, arrays ----------------------------------------------------------------------------------
@@ -151,10 +156,19 @@ public final class UntornRuntime {
         if (on) UntornSync.entered(lock, site, c);
     }
 
-    /** Before {@code monitorexit}, and at each exit of a synchronized method, also by an exception. */
+    /**
+     * Before {@code monitorexit}, and at each exit of a synchronized method, also by an exception; {@code mark} is what
+     * was open before the monitor was taken. Does nothing if {@link #acquired} did not come to its end, or this did before.
+     */
     @DontInline
-    public static void releasing(Object lock, int site, UntornThread c) {
-        if (on) UntornSync.exiting(lock, site, c);
+    public static void releasing(Object lock, int site, long mark, UntornThread c) {
+        if (on) UntornSync.exiting(lock, site, mark, c);
+    }
+
+    /** As {@link #releasing}, where nobody knows which block ends: the one entered last. */
+    @DontInline
+    public static void releasingLast(Object lock, int site, UntornThread c) {
+        if (on) UntornSync.exitingLast(lock, site, c);
     }
 
     /** Before {@code Object.wait}, when the thread holds the monitor (checked here). */
@@ -182,17 +196,21 @@ public final class UntornRuntime {
     public static void begin(int region, UntornThread c) {
         if (!UntornMode.FIRST) {
             c.begin(region);
-        } else if (c.opens(region)) {
-            c.turn((region & UntornMode.NUMBER) + 1);
+        } else {
+            c.enters(region);
+            if (c.opens(region)) c.turn((region & UntornMode.NUMBER) + 1);
         }
     }
 
-    /** On every exit of the region, also by an exception. */
-    public static void end(int region, UntornThread c) {
+    /**
+     * On every exit of the region, also by an exception; {@code mark} is what was open before it. Does nothing if the
+     * region did not begin or has ended.
+     */
+    public static void end(int region, long mark, UntornThread c) {
         if (!UntornMode.FIRST) {
-            c.end(region);
-        } else if (c.depth > 0 && --c.depth == 0) {
-            c.turn(0);
+            c.end(region, mark);
+        } else if ((int) c.open - (int) mark == 1 || c.straightenRegions((int) mark + 1)) {
+            if ((int) --c.open == 0) c.turn(0);
         }
     }
 
@@ -204,6 +222,18 @@ public final class UntornRuntime {
     @DontInline
     public static void waits(int number, UntornThread c) {
         if (on && !c.silent) c.waits();
+    }
+
+    /** When a class initializer begins; whether {@link #initialized} is to be called at its end. */
+    @DontInline
+    public static boolean initializing(UntornThread c) {
+        return on && c.initializes();
+    }
+
+    /** When it ends, in whatever way. */
+    @DontInline
+    public static void initialized(boolean inside, UntornThread c) {
+        if (on && inside) c.initialized();
     }
 
     @DontInline
@@ -372,6 +402,27 @@ public final class UntornRuntime {
         if (c != null) UntornBadge.wakes(c);
     }
 
+    /** Before {@code Thread.stop} throws something into a thread, and after: see the native methods. */
+    public static void beforeStop(Thread thread) {
+        if (on && thread != Thread.currentThread() && thread.isAlive()) stopping(thread);
+    }
+
+    public static void afterStop(Thread thread) {
+        if (on && thread != Thread.currentThread()) stopped(thread);
+    }
+
+    /**
+     * {@link #sleeping} or {@link #awake} threw this around a contended monitor, where nobody may throw. A thread that was
+     * stopped dies at its next safe point; whatever else it is was ours.
+     */
+    private static void thrown(Throwable what) {
+        if (!what.getClass().getName().equals("java.lang.ThreadDeath")) return;
+        UntornThread c = UntornThread.of(Thread.currentThread());
+        if (c == null) return;
+        c.death = what;
+        c.poll = 1;
+    }
+
     /** When a thread is about to end. */
     public static void exited(Thread thread) {
         if (on) UntornSync.exited(thread);
@@ -435,6 +486,11 @@ public final class UntornRuntime {
 
     /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
     static native boolean isAway(Thread thread);
+
+    /** Holds a thread where it is in no code of ours, and lets it go on. */
+    private static native void stopping(Thread thread);
+
+    private static native void stopped(Thread thread);
 
     /** Counts an object that is tracked no more. */
     static native void untracked();

@@ -28,28 +28,71 @@ final class UntornSync {
         if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) UntornTable.find(lock, c);
     }
 
-    /** A monitor was taken. */
+    /** A monitor was taken, by a frame that will give it up. */
     static void entered(Object lock, int site, UntornThread c) {
-        if (c.silent || UntornMode.SECOND && c.skip) return;
-        if (UntornMode.LONE_LOCKS && UntornPlaces.isOwn(lock, true, c)) return;
-        UntornShadow.abandon(c);
-        UntornEntry entry = UntornTable.find(lock, c);
-        if (entry != null) acquired(entry, site, c);
+        if (c.silent || UntornMode.SECOND && c.skip || !c.hasPlace()) return;
+        long release = 0;
+        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) {
+            UntornShadow.abandon(c);
+            UntornEntry entry = UntornTable.find(lock, c);
+            if (entry == null) return;
+            release = record(UntornThread.RELEASE, site, entry);
+            acquired(entry, site, c);
+        }
+        // No call from here on: a monitor counts if and only if its record is written.
+        c.monitors[(int) (c.open >> 32)] = release;
+        c.open += UntornThread.MONITOR;
     }
 
-    /** A monitor is about to be given up. */
-    static void exiting(Object lock, int site, UntornThread c) {
+    /** A monitor is about to be given up that was taken when so much was open. */
+    static void exiting(Object lock, int site, long mark, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return;
-        if (UntornMode.LONE_LOCKS && UntornPlaces.isOwn(lock, false, c)) return;
-        UntornShadow.abandon(c);
-        UntornEntry entry = UntornTable.find(lock, c);
-        if (entry == null) return;
-        if (UntornMode.LONE_LOCKS && entry.user == 0) {
+        if ((c.open >> 32) - (mark >> 32) != 1 && !c.straightenMonitors((mark >> 32) + 1)) return;
+        UntornEntry entry = null;
+        if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, false, c)) {
+            UntornShadow.abandon(c);
+            entry = UntornTable.find(lock, c);
+        }
+        if (entry == null) {
+            // Not to be given up a second time.
+            c.open -= UntornThread.MONITOR;
+        } else if (UntornMode.LONE_LOCKS && entry.user == 0) {
             // Taken without an entry.
+            c.open -= UntornThread.MONITOR;
             entry.setLast(c.here());
         } else {
-            releasing(entry, site, c);
+            releasing(entry, site, UntornThread.MONITOR, c);
         }
+    }
+
+    /** The same if it is the one that was taken last. */
+    static void exitingLast(Object lock, int site, UntornThread c) {
+        if (c.silent || UntornMode.SECOND && c.skip) return;
+        c.unwind();
+        int held = (int) (c.open >> 32);
+        if (held == 0) return;
+        long release = c.monitors[held - 1];
+        UntornEntry entry = release == 0 ? null : UntornTable.find(lock, c);
+        long id = release & (1L << UntornThread.LOCK_BITS) - 1;
+        if (release == 0 || entry != null && entry.lock == id) exiting(lock, site, c.open - UntornThread.MONITOR, c);
+    }
+
+    /**
+     * A frame gave a monitor up and had no stack to say so. It may have other holders since, which come after this thread by
+     * {@link UntornEntry#holder}; so what they write is left alone: a count that stays too high only has more recorded.
+     */
+    static void lost(long release, UntornThread c) {
+        long lock = release & (1L << UntornThread.LOCK_BITS) - 1;
+        UntornEntry entry = UntornTable.ofLock(lock);
+        boolean recorded = entry != null && entry.recorded > 0 && entry.holder == c.id;
+        if (entry != null && !recorded && isLone(entry, c)) {
+            if (entry.depth > 0) entry.depth--;
+            c.open -= UntornThread.MONITOR;
+            return;
+        }
+        c.log(UntornThread.UNWOUND, UntornThread.UNWOUND_MONITOR | lock);
+        c.open -= UntornThread.MONITOR;
+        if (entry != null) follow(entry, c);
     }
 
     /** A monitor or exclusive lock was taken. */
@@ -59,13 +102,17 @@ final class UntornSync {
         if (!again) {
             if (UntornMode.SECOND && c.skip && !(isLone(entry, c) && entry.depth > 0)) return;
             if (UntornMode.LONE_LOCKS && takeAlone(entry, c)) return;
+        }
+        c.room();
+        c.edge(entry.last());
+        if (!again) {
+            // Its last holder may have been unable to say that it gave it up, and then left no position.
+            if (entry.recorded > 0) c.edgeFrom(entry.holder);
             entry.recorded = 0;
             entry.holder = c.id;
         }
-        entry.recorded++;
-        c.room();
-        c.edge(entry.last());
         c.write(record(UntornThread.ACQUIRE, site, entry));
+        entry.recorded++;
     }
 
     private static boolean isLone(UntornEntry entry, UntornThread c) {
@@ -87,12 +134,17 @@ final class UntornSync {
     }
 
     /**
-     * A monitor or exclusive lock is about to be given up. What is recorded follows what was recorded when it was taken:
-     * the reader must not be told of a release of what it does not know to be held, nor miss one.
+     * An exclusive lock is about to be given up. What is recorded follows what was recorded when it was taken: the reader
+     * must not be told of a release of what it does not know to be held, nor miss one.
      */
     static void releasing(UntornEntry entry, int site, UntornThread c) {
-        if (entry.recorded > 0 && entry.holder == c.id) {
-            entry.recorded--;
+        releasing(entry, site, 0, c);
+    }
+
+    /** The same for a monitor, which then counts as given up in {@link UntornThread#open}. */
+    private static void releasing(UntornEntry entry, int site, long monitor, UntornThread c) {
+        boolean recorded = entry.recorded > 0 && entry.holder == c.id;
+        if (recorded) {
             c.room();
             c.write(record(UntornThread.RELEASE, site, entry));
         } else if (isLone(entry, c) && entry.depth > 0) {
@@ -102,7 +154,10 @@ final class UntornSync {
             if (!UntornMode.SECOND || !c.skip) chain(entry, 0, c);
             return;
         }
+        c.open -= monitor;
         entry.setLast(c.here());
+        // Last: without a position the count still tells whom the next holder comes after.
+        if (recorded) entry.recorded--;
     }
 
     static void waiting(Object lock, int site, UntornThread c) {
@@ -214,6 +269,11 @@ final class UntornSync {
     private static void chain(UntornEntry entry, long record, UntornThread c) {
         c.room();
         if (record != 0) c.write(record);
+        follow(entry, c);
+    }
+
+    /** Who comes next comes after this thread and all that released before. */
+    private static void follow(UntornEntry entry, UntornThread c) {
         for (;;) {
             long before = entry.last();
             c.room();

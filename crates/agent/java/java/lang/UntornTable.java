@@ -87,6 +87,16 @@ final class UntornTable {
         return add(carrier, System.identityHashCode(carrier), called, true, c);
     }
 
+    /** The entry of a lock by its id, if it is still there; for the rare case in which nobody has the object. */
+    static UntornEntry ofLock(long lock) {
+        for (UntornEntry head : buckets) {
+            for (UntornEntry e = head; e != null; e = e.next) {
+                if (e.lock == lock) return e;
+            }
+        }
+        return null;
+    }
+
     private static UntornEntry look(UntornEntry[] table, Object o, int hash, boolean explicit) {
         for (UntornEntry e = table[hash & table.length - 1]; e != null; e = e.next) {
             if (e.hash == hash && e.explicit == explicit && e.refersTo(o)) return e;

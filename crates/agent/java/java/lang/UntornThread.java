@@ -24,7 +24,11 @@ public final class UntornThread {
     static final int EDGE = 1, ACQUIRE = 2, RELEASE = 3, ACQUIRE_SHARED = 4, RELEASE_SHARED = 5, WAIT = 6, WAKE = 7,
             NOTIFY = 8, SIGNAL = 9, AWAIT = 10, FORK = 11, JOIN = 12, BEGIN = 13, END = 14, ENTER = 15, EXIT = 16,
             ELEMENT = 17, KEY = 18, APPROXIMATE = 19, NEW_LOCK = 20, NEW_CLASS_LOCK = 21, NEW_OBJECT = 22,
-            OWNED = 23, IN = 24, FROM = 25, GONE_LOCK = 26, GONE_OBJECT = 27;
+            OWNED = 23, IN = 24, FROM = 25, GONE_LOCK = 26, GONE_OBJECT = 27, UNWOUND = 28, INITIALIZER = 29;
+    /** Kinds of {@link #UNWOUND}, above the operand: so many regions, or a monitor. */
+    static final long UNWOUND_MONITOR = 1L << LOCK_BITS;
+    /** Kinds of {@link #INITIALIZER}. */
+    static final long INITIALIZER_BEGINS = 1, INITIALIZER_ENDS = 2;
     /** Regions in the records of a first run, from 1; 0 is outside of all. */
     static final int REGION_BITS = 22;
 
@@ -98,7 +102,8 @@ public final class UntornThread {
         options = (int) addressAndOptions & ALL_OPTIONS;
         long address = addressAndOptions - options;
         U.putInt(GLOBAL_LOCK, 0);
-        waste = U.allocateMemory(SEGMENT_BYTES);
+        // Threads that share a context may each be one event beyond the end of a segment.
+        waste = U.allocateMemory(SEGMENT_BYTES + 1024 * EVENT_BYTES);
         segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
         memory = address;
         U.ensureClassInitialized(UntornMode.class);
@@ -126,7 +131,9 @@ public final class UntornThread {
     final long owner;
     /** How many records this thread has written; others read it to draw edges. */
     private long position;
-    private long cursor, limit;
+    private long cursor;
+    /** Where the room for records ends. */
+    public long limit;
     private long sequence;
     private int segment = NONE;
     /** Dead, or born after recording ended. */
@@ -178,10 +185,27 @@ public final class UntornThread {
 
     /** Nothing is a region in this thread. */
     private boolean plain;
-    /** How many regions are open, and the first of them as the rewriter names them, outermost first. */
-    int depth;
+    /**
+     * How much this thread has open: regions in the lower half, monitors that its frames hold in the upper one. Each frame
+     * keeps what it found ({@code mark}), so that it knows at its exits what it has opened itself.
+     */
+    public long open;
+    /** One monitor in {@link #open}. */
+    static final long MONITOR = 1L << 32;
+    /**
+     * What was open before the outermost frame that could not say that it is left; {@link #NOTHING_LOST} if all could.
+     * Such a frame has no stack for a call. It stores this, and sees by {@link #limit} and {@link #poll} that the thread
+     * comes by {@link #unwind} before it writes another record or opens anything.
+     */
+    public long lost = NOTHING_LOST;
+    private static final long NOTHING_LOST = -1;
+    /** For each monitor in {@link #open}, the record of its release; 0 if it has no entry. */
+    long[] monitors = new long[8];
+    /** The first of the open regions as the rewriter names them, outermost first. */
     private final int[] regions = new int[REGIONS];
     private static final int REGIONS = 128;
+    /** How many regions were open when the outermost running class initializer began in one; stale once there are fewer. */
+    private int initializing;
     /** In a second run: whether what happens now is left out. */
     boolean skip;
     /** The first of the open regions that {@link #part} has ended; -1 for none. */
@@ -212,22 +236,35 @@ public final class UntornThread {
     @DontInline
     void begin(int region) {
         if (plain || !UntornRuntime.on) return;
-        boolean outermost = opens(region);
+        enters(region);
         if (UntornMode.SECOND) {
-            if (outermost) skip = (region & UntornMode.CHOSEN) == 0;
-            if (skip) return;
+            if ((int) open == 0) skip = (region & UntornMode.CHOSEN) == 0;
+            if (skip) {
+                opens(region);
+                return;
+            }
         }
         log(BEGIN, region & UntornMode.NUMBER);
+        // No call between: a region counts if and only if its record is written.
+        int at = (int) open;
+        if (at < REGIONS) regions[at] = region;
+        open++;
     }
 
-    /** Counts a region that begins; whether it is the outermost one. */
+    /** A region that leaves no record is open from here on; whether it is the outermost one. */
     boolean opens(int region) {
-        int at = depth++;
+        int at = (int) open;
         if (at < REGIONS) regions[at] = region;
+        open++;
+        return at == 0;
+    }
+
+    /** Counts what is entered, for the last line of the run. */
+    @ForceInline
+    void enters(int region) {
         int number = region & UntornMode.NUMBER;
         byte[] ever = everEntered;
         if (number >= ever.length || ever[number] == 0 || !enters) count(number);
-        return at == 0;
     }
 
     /** This thread enters its first region, or a region for the first time. */
@@ -256,12 +293,123 @@ public final class UntornThread {
         }
     }
 
+    /** A region ends that began when so much was open. */
     @DontInline
-    void end(int region) {
+    void end(int region, long mark) {
         if (plain || !UntornRuntime.on) return;
-        boolean left = UntornMode.SECOND && skip;
-        if (depth > 0 && --depth == 0 && UntornMode.SECOND) skip = !UntornMode.UNARY;
-        if (!left) log(END, region & UntornMode.NUMBER);
+        if ((int) open - (int) mark != 1 && !straightenRegions((int) mark + 1)) return;
+        if (UntornMode.SECOND) {
+            if (skip) {
+                open--;
+                if ((int) open == 0) skip = !UntornMode.UNARY;
+                return;
+            }
+        }
+        log(END, region & UntornMode.NUMBER);
+        open--;
+        if (UntornMode.SECOND && (int) open == 0) skip = !UntornMode.UNARY;
+    }
+
+    /**
+     * This thread leaves a region, the one with that number among the open ones, and another one seems to be innermost:
+     * ends what lies deeper. False if the region is not open: it did not begin, or is left a second time.
+     */
+    @DontInline
+    boolean straightenRegions(int number) {
+        unwind();
+        if ((int) open > number) unwind((open & -MONITOR) + number);
+        return (int) open == number;
+    }
+
+    /** The same for a monitor. */
+    @DontInline
+    boolean straightenMonitors(long number) {
+        unwind();
+        if (open >> 32 > number) unwind(number * MONITOR + (int) open);
+        return open >> 32 == number;
+    }
+
+    /** Ends what frames have left without a call. */
+    @DontInline
+    void unwind() {
+        long to = lost;
+        if (to == NOTHING_LOST) return;
+        probe();
+        // It is 0 so that nothing is written before; a thread without a segment has no cursor, or writes waste.
+        limit = cursor == 0 ? 0 : segment == NONE ? waste + SEGMENT_BYTES : segments + (segment + 1) * SEGMENT_BYTES;
+        lost = NOTHING_LOST;
+        try {
+            unwind(to);
+        } catch (Throwable noStack) {
+            // A new segment asks for more stack than was asked for here.
+            lost = to;
+            limit = 0;
+            poll = 1;
+            throw noStack;
+        }
+    }
+
+    /**
+     * Ends what is open beyond that. Monitors come first, though regions may lie between them: what only gives up monitors
+     * and then ends is torn by nobody.
+     */
+    private void unwind(long to) {
+        while (open >> 32 > to >> 32) {
+            long release = monitors[(int) (open >> 32) - 1];
+            if (release == 0) {
+                open -= MONITOR;
+            } else {
+                UntornSync.lost(release, this);
+            }
+        }
+        int ended = (int) open - (int) to;
+        if (ended <= 0) return;
+        // A wait that was left without a word.
+        rejoin();
+        if (!UntornMode.FIRST && !(UntornMode.SECOND && skip)) log(UNWOUND, ended);
+        open -= ended;
+        if ((int) open != 0) return;
+        if (UntornMode.FIRST) turn(0);
+        if (UntornMode.SECOND) skip = !UntornMode.UNARY;
+    }
+
+    /** Whether there is room for one more monitor in {@link #monitors}. */
+    boolean hasPlace() {
+        return open >> 32 < monitors.length || deeper();
+    }
+
+    @DontInline
+    private boolean deeper() {
+        try {
+            long[] more = new long[monitors.length * 2];
+            System.arraycopy(monitors, 0, more, 0, monitors.length);
+            monitors = more;
+            return true;
+        } catch (OutOfMemoryError none) {
+            return false;
+        }
+    }
+
+    /**
+     * A class initializer begins: what it does is no part of the region in which it happens to run, nor is what
+     * initializers within it do. Returns whether it is the outermost one in a region.
+     */
+    @DontInline
+    boolean initializes() {
+        if (UntornMode.FIRST || (int) open == 0 || UntornMode.SECOND && skip || isInitializing()) return false;
+        log(INITIALIZER, INITIALIZER_BEGINS);
+        initializing = (int) open;
+        return true;
+    }
+
+    /** It ends, in whatever way. */
+    void initialized() {
+        initializing = 0;
+        log(INITIALIZER, INITIALIZER_ENDS);
+    }
+
+    private boolean isInitializing() {
+        return initializing != 0 && (int) open >= initializing;
     }
 
     /** This thread is about to wait, or spins. */
@@ -290,7 +438,11 @@ public final class UntornThread {
     @DontInline
     void part() {
         parted = -1;
+        int depth = (int) open;
         if (plain || !UntornRuntime.on || depth == 0 || depth > REGIONS || UntornMode.SECOND && skip) return;
+        // What an initializer does is no part of the region around it.
+        if (isInitializing()) return;
+        probe();
         int first = depth;
         while (first > 0 && (regions[first - 1] & UntornMode.WHOLE) == 0) first--;
         parted = first;
@@ -311,7 +463,7 @@ public final class UntornThread {
             if (first == 0) turn((regions[0] & UntornMode.NUMBER) + 1);
             return;
         }
-        for (int i = first; i < depth; i++) log(BEGIN, regions[i] & UntornMode.NUMBER);
+        for (int i = first; i < (int) open; i++) log(BEGIN, regions[i] & UntornMode.NUMBER);
     }
 
     /** In a first run: an outermost region begins or, with 0, ends. */
@@ -344,6 +496,8 @@ public final class UntornThread {
     public long born;
     /** Whether somebody wants this thread to pass a safe point. Volatile, as instrumented loops read it. */
     public volatile int poll;
+    /** What is to be thrown at the next safe point in the program's own code; null for nothing. */
+    Throwable death;
     /** Held by who meets this thread. */
     int gate;
     /** Whether the newest request is open, its number, and the number of the last one that was met by looking. */
@@ -380,6 +534,22 @@ public final class UntornThread {
     @DontInline
     static UntornThread attach(Thread thread, long firstEdge) {
         probe();
+        try {
+            return make(thread, firstEdge);
+        } catch (OutOfMemoryError noMemory) {
+            return NOBODY;
+        }
+    }
+
+    /** For a thread while there is no memory for its own context. */
+    private static final UntornThread NOBODY = new UntornThread((1 << THREAD_BITS) - 1);
+
+    static {
+        NOBODY.silence();
+        NOBODY.plain = true;
+    }
+
+    private static UntornThread make(Thread thread, long firstEdge) {
         if (!UntornRuntime.on) return mute(thread);
         long number = U.getAndAddLong(null, memory + CONTROL_NEXT_THREAD, 1);
         if (number >= 1L << THREAD_BITS) return mute(thread);
@@ -491,6 +661,10 @@ public final class UntornThread {
 
     @DontInline
     private void moreRoom() {
+        if (lost != NOTHING_LOST) {
+            unwind();
+            if (cursor + EVENT_BYTES <= limit) return;
+        }
         nextSegment();
         if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
     }
@@ -622,7 +796,7 @@ public final class UntornThread {
     private void depend(long from) {
         if (limit - cursor < EVENT_BYTES) nextSegment();
         entered++;
-        if (depth == 0 || plain) turnTo(0);
+        if ((int) open == 0 || plain) turnTo(0);
         note();
         int region = (int) (transactions[(int) position & TRANSACTIONS - 1] & (1 << REGION_BITS) - 1);
         told[region & TOLD - 1] = entered << REGION_BITS | region;
@@ -666,7 +840,7 @@ public final class UntornThread {
 
     /** As {@link #edge}, making room. */
     private void edgeWithRoom(long from) {
-        if (cursor == limit) nextSegment();
+        if (cursor >= limit) nextSegment();
         edge(from);
     }
 

@@ -87,8 +87,21 @@ public final class UntornRuntime {
         event("acquired " + name(lock) + (Thread.holdsLock(lock) ? "" : " error: not held"));
     }
 
-    public static void releasing(Object lock, int site, UntornThread c) {
+    public static void releasing(Object lock, int site, long mark, UntornThread c) {
         event("releasing " + name(lock) + (Thread.holdsLock(lock) ? "" : " error: not held"));
+    }
+
+    public static void releasingLast(Object lock, int site, UntornThread c) {
+        releasing(lock, site, 0, c);
+    }
+
+    public static boolean initializing(UntornThread c) {
+        event("initializing");
+        return true;
+    }
+
+    public static void initialized(boolean inside, UntornThread c) {
+        event("initialized" + (inside ? "" : " error: not begun"));
     }
 
     public static void waiting(Object lock, int site, UntornThread c) {
@@ -114,7 +127,7 @@ public final class UntornRuntime {
         event("begin " + (region & (1 << 29) - 1));
     }
 
-    public static void end(int region, UntornThread c) {
+    public static void end(int region, long mark, UntornThread c) {
         event("end " + (region & (1 << 29) - 1));
     }
 
