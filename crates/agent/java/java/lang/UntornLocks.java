@@ -28,16 +28,21 @@ final class UntornLocks {
 
     /** Where locks keep what carries their entry, and that its entry; found on first use. */
     private static final class Fields {
-        static final long LOCK = U.objectFieldOffset(ReentrantLock.class, "sync");
-        static final long BOTH = U.objectFieldOffset(ReentrantReadWriteLock.class, "sync");
-        static final long READ = U.objectFieldOffset(ReentrantReadWriteLock.ReadLock.class, "sync");
-        static final long WRITE = U.objectFieldOffset(ReentrantReadWriteLock.WriteLock.class, "sync");
-        static final long CONDITION =
-                U.objectFieldOffset(AbstractQueuedSynchronizer.ConditionObject.class, "this$0");
-        static final long LONG_CONDITION =
-                U.objectFieldOffset(AbstractQueuedLongSynchronizer.ConditionObject.class, "this$0");
-        static final long QUEUED = U.objectFieldOffset(AbstractOwnableSynchronizer.class, PLACE);
-        static final long STAMPED = U.objectFieldOffset(StampedLock.class, PLACE);
+        static final long LOCK = offset(ReentrantLock.class, "sync");
+        static final long BOTH = offset(ReentrantReadWriteLock.class, "sync");
+        static final long READ = offset(ReentrantReadWriteLock.ReadLock.class, "sync");
+        static final long WRITE = offset(ReentrantReadWriteLock.WriteLock.class, "sync");
+        static final long CONDITION = offset(AbstractQueuedSynchronizer.ConditionObject.class, "this$0");
+        static final long LONG_CONDITION = offset(AbstractQueuedLongSynchronizer.ConditionObject.class, "this$0");
+        static final long QUEUED = offset(AbstractOwnableSynchronizer.class, PLACE);
+        static final long STAMPED = offset(StampedLock.class, PLACE);
+        /** Whether this platform's locks are built as expected and could be edited; if not, none is watched. */
+        static final boolean FOUND = LOCK > 0 && BOTH > 0 && READ > 0 && WRITE > 0 && CONDITION > 0
+                && LONG_CONDITION > 0 && QUEUED > 0 && STAMPED > 0;
+
+        private static long offset(Class<?> k, String field) {
+            return UntornShadow.fieldOffset(k, field);
+        }
     }
 
     /** What views and conditions of a lock have in common and its hooks look at; null for what is no lock of the platform. */
@@ -67,7 +72,7 @@ final class UntornLocks {
     private static final ClassValue<Long> VIEWS = new ClassValue<Long>() {
         @Override
         protected Long computeValue(Class<?> k) {
-            return k.getNestHost() == StampedLock.class ? U.objectFieldOffset(k, "this$0") : -1;
+            return k.getNestHost() == StampedLock.class ? UntornShadow.fieldOffset(k, "this$0") : -1;
         }
     };
 
@@ -78,7 +83,7 @@ final class UntornLocks {
 
     /** Watched code is about to use a lock, or has made it. */
     static void watch(Object lock, int site, UntornThread c) {
-        if (c.silent) return;
+        if (c.silent || !Fields.FOUND) return;
         Object carrier = carrier(lock);
         if (carrier == null) return;
         c.lockSite = site + 1;
