@@ -176,6 +176,22 @@ impl Weaver<'_, '_> {
         Ok(())
     }
 
+    /// Puts a poll before a call by which a thread gives its processor away: a word that it has locked is free meanwhile.
+    ///
+    /// A loop that waits for another thread's write spends most of its time there, and the other one needs the word.
+    pub(super) fn waiting_call(&mut self, index: usize, called: &MemberRef<'_>) -> Result<()> {
+        let waits = match &*called.class {
+            "java/lang/Thread" => matches!(&*called.name, "yield" | "sleep" | "onSpinWait"),
+            "java/util/concurrent/TimeUnit" => called.name == "sleep",
+            _ => false,
+        };
+        if waits && self.subject.plan.optimistic {
+            self.ask(index)?;
+            self.counts.add("polls");
+        }
+        Ok(())
+    }
+
     /// Puts a poll before an instruction.
     pub(super) fn ask(&mut self, index: usize) -> Result<()> {
         let answer = self.entry("answer", "")?;

@@ -190,6 +190,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             return Ok(());
         }
         self.clone_call(index, op, &called)?;
+        self.waiting_call(index, &called)?;
         self.thread_call(index, op, &called)?;
         self.library_call(index, op, &called)
     }

@@ -358,8 +358,8 @@ public final class UntornRuntime {
         on = false;
     }
 
-    /** Sleeps about so many microseconds without going through the thread's scheduler. */
-    static native void nap(int micros);
+    /** Sleeps about so many microseconds without going through the thread's scheduler; for room in the log, or another thread. */
+    static native void nap(int micros, boolean forRoom);
 
     /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
     static native boolean isAway(Thread thread);

@@ -476,7 +476,7 @@ public final class UntornThread {
             }
             if (tries++ == 0) U.getAndAddLong(null, memory + CONTROL_WAITS, 1);
             // The reader is behind: it helps nobody to look again and again.
-            UntornBadge.nap(Math.min(NAP * tries, LONG_NAP));
+            UntornBadge.nap(Math.min(NAP * tries, LONG_NAP), true);
         }
     }
 
