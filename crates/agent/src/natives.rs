@@ -82,6 +82,21 @@ extern "system" fn Java_java_lang_UntornRuntime_untracked(_: *mut JNIEnv, _: jcl
     .ok();
 }
 
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_handedOver(
+    _: *mut JNIEnv,
+    _: jclass,
+    objects: jint,
+) {
+    catch_unwind(|| {
+        if let Some(agent) = Agent::get() {
+            let name = "objects handed over that were not recorded before";
+            agent.counters.add(name, objects as u64);
+        }
+    })
+    .ok();
+}
+
 /// Declares something that has a name.
 fn declare(env: *mut JNIEnv, name: jstring, make: impl FnOnce(String) -> Declaration) {
     catch_unwind(AssertUnwindSafe(|| {

@@ -36,6 +36,8 @@ fn run(options: Options, exclude: &str) -> Log {
         Config {
             tracking: Tracking::Optimistic,
             exclude: vec![exclude.to_owned()],
+            // Each access of an item is a region, so none is the repetition of another.
+            spec: Some("include = [\"Handover$Item.*\"]".to_owned()),
             ..Config::default()
         },
     )
@@ -149,7 +151,7 @@ fn hand_over(jdk: &Path, jvm: &[&str], items: usize, how: &str) {
     assert_eq!((log.tally.refused, log.tally.put_in, log.lost), (0, 0, 0));
     let seen = check(&log, &accounts(&account, 2));
     assert!(
-        (items * 6..items * 15).contains(&seen),
+        (items * 6..=items * 15).contains(&seen),
         "{how}: {seen} events"
     );
 }
@@ -247,9 +249,11 @@ fn a_monitor_is_recorded_from_its_second_thread_on() {
                     _ => {}
                 }
             }
-            // The second thread's first turn is its own, too; after that every use of both is there.
+            // The second thread's first turn is its own, too, unless the box was recorded from its making on; after
+            // that every use of both is there.
             // The box that was waited for is there from its wait on; an inner hold is none of its own.
-            assert_eq!(taken, BOXES * 2 * (TOGETHER - 1) + 1 + 2);
+            let least = BOXES * 2 * (TOGETHER - 1) + 1 + 2;
+            assert!((least..least + BOXES).contains(&taken), "{taken}");
         }
     }
 }

@@ -196,6 +196,7 @@ final class UntornBadge {
                 continue;
             }
             if (tries - SPINS > PATIENCE) return false;
+            UntornShadow.owe();
             nap(UntornThread.NAP);
         }
     }

@@ -105,6 +105,8 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornShadow.class);
         U.ensureClassInitialized(UntornOwner.class);
         U.ensureClassInitialized(UntornBadge.class);
+        U.ensureClassInitialized(UntornBudget.class);
+        U.ensureClassInitialized(UntornRepeats.class);
         U.ensureClassInitialized(UntornSync.class);
         U.ensureClassInitialized(UntornCalls.class);
         U.ensureClassInitialized(UntornPlaces.class);
@@ -161,6 +163,15 @@ public final class UntornThread {
     UntornEntry waitsOn;
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
+
+    /** Changes with every record but those of accesses: see {@link UntornRepeats}, whose table this is. */
+    long epoch;
+    long[] repeats;
+    /** Odd and without a pattern, so that epochs differ from each other in ways in which no records do. */
+    private static final long EPOCH = 0x9e3779b97f4a7c15L;
+
+    /** Objects that this thread got and that were not recorded before, since it last said so. */
+    int handedOver;
 
     /** Objects that this thread gave an id: how many, how many since it last looked which are gone, and when that was. */
     UntornRef objects;
@@ -389,11 +400,25 @@ public final class UntornThread {
     @DontInline
     private void moreRoom() {
         nextSegment();
+        tellHandedOver();
         if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
+    }
+
+    private void tellHandedOver() {
+        if (handedOver != 0) UntornRuntime.handedOver(handedOver);
+        handedOver = 0;
     }
 
     @ForceInline
     void write(long record) {
+        // Whatever is no access; those have the highest bit.
+        if (record >= 0) epoch += EPOCH;
+        writePart(record);
+    }
+
+    /** Writes an access, or what belongs to the access that follows. */
+    @ForceInline
+    void writePart(long record) {
         if (UntornMode.FIRST) return;
         long at = cursor;
         U.putLongRelease(null, at, record);
@@ -754,6 +779,7 @@ public final class UntornThread {
         if (silent) return;
         probe();
         UntornShadow.abandon(this);
+        tellHandedOver();
         if (objects != null) UntornRef.handOver(this);
         boolean heard = position != 0;
         if (heard) room();
