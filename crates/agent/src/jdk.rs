@@ -78,6 +78,10 @@ const SLEEPS: [(&str, &str, &str); 8] = [
     ("java/util/TimerThread", OBJECT, "wait"),
 ];
 const OBJECT: &str = "java/lang/Object";
+/// The field of `java.lang.Class` that says which bits of their thread's word new objects take over.
+const BORN: &str = "$untornBorn";
+/// The field for the word of an object of the platform.
+const WORD: &str = "$untornWord";
 const UNSAFE: &str = "jdk/internal/misc/Unsafe";
 
 /// Classes whose objects carry what `UntornPlaces` keeps for them: an entry, and those that hold data a word as well.
@@ -150,11 +154,17 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
     if let Some((_, holds_data)) = CARRIERS.iter().find(|(carrier, _)| *carrier == name) {
         editor.add_field(hidden, ENTRY, "Ljava/lang/Object;")?;
         if *holds_data {
-            editor.add_field(hidden, "$untornWord", "J")?;
+            editor.add_field(hidden, WORD, "J")?;
         }
     }
     if name == CLASS {
         editor.add_field(hidden, "$untornPlaces", "J")?;
+        editor.add_field(hidden, "$untornSpent", "I")?;
+        // Constructors of collections and atomics read it.
+        let seen = Access::PUBLIC
+            .with(Access::TRANSIENT)
+            .with(Access::SYNTHETIC);
+        editor.add_field(seen, BORN, "J")?;
     }
     if name == THREAD {
         // Not the name of shadow words, which are found by name in a superclass chain.
@@ -167,12 +177,17 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
             .iter()
             .filter(|hook| hook.applies(&name, &method, &descriptor))
             .collect();
-        if hooks.is_empty() && !SLEEPS.iter().any(|(class, ..)| *class == name) {
+        let constructs = method == "<init>" && CARRIERS.contains(&(&*name, true));
+        let sleeps = SLEEPS.iter().any(|(class, ..)| *class == name);
+        if hooks.is_empty() && !sleeps && !constructs {
             continue;
         }
         let Some(mut body) = editor.method(index)? else {
             continue;
         };
+        if constructs {
+            give_to_maker(&mut editor, &mut body, &name)?;
+        }
         tell_of_sleep(&mut editor, &mut body, &name)?;
         tell_of_stop(&mut editor, &mut body, &name)?;
         for hook in hooks {
@@ -204,6 +219,41 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
         }
     }
     editor.finish()
+}
+
+/// In a constructor that calls one of a superclass: the object belongs to the thread that makes it.
+fn give_to_maker<'a>(
+    editor: &mut ClassEditor<'a>,
+    body: &mut MethodEditor<'a>,
+    name: &str,
+) -> Result<(), EditError> {
+    let first = body.after_super(&editor.pool)?;
+    let Some(call) = first.and_then(|first| first.checked_sub(1)) else {
+        return Ok(());
+    };
+    let Insn::Invoke { method, .. } = body.insns()[call] else {
+        return Ok(());
+    };
+    if editor.pool.base().method_ref(method)?.class == name {
+        return Ok(());
+    }
+    let born = editor.pool.method_ref(RUNTIME, "born", "()J")?;
+    let word = editor.pool.field_ref(name, WORD, "J")?;
+    let object = editor.pool.class(OBJECT)?;
+    let ready = editor.pool.field_ref(CLASS, BORN, "J")?;
+    let not_yet = body.new_label();
+    // Maps are made long before there is a runtime to be called.
+    body.after_within(call)
+        .ldc(object)
+        .field(Op::Getfield, ready)
+        .op(Op::Lconst0)
+        .op(Op::Lcmp)
+        .jump(Op::Ifeq, not_yet)
+        .local(Op::Aload, 0)
+        .invoke(Op::Invokestatic, born)
+        .field(Op::Putfield, word)
+        .bind(not_yet);
+    Ok(())
 }
 
 /// Tells the runtime before and after the calls by which a thread sleeps, however they end.

@@ -18,7 +18,23 @@ use crate::Agent;
 use crate::jvm::{Jni, Jvmti};
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_nap(_: *mut JNIEnv, _: jclass, micros: jint) {
+extern "system" fn Java_java_lang_UntornRuntime_nap(
+    _: *mut JNIEnv,
+    _: jclass,
+    micros: jint,
+    for_room: jboolean,
+) {
+    catch_unwind(|| {
+        if let Some(agent) = Agent::get() {
+            let name = if for_room == 0 {
+                "naps of threads that waited for another one"
+            } else {
+                "naps of threads that waited for room in their logs"
+            };
+            agent.counters.add(name, 1);
+        }
+    })
+    .ok();
     std::thread::sleep(Duration::from_micros(micros.max(0) as u64));
 }
 
@@ -114,6 +130,21 @@ extern "system" fn Java_java_lang_UntornRuntime_untracked(_: *mut JNIEnv, _: jcl
         if let Some(agent) = Agent::get() {
             let name = "objects no longer tracked: their owner did not answer";
             agent.counters.add(name, 1);
+        }
+    })
+    .ok();
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_handedOver(
+    _: *mut JNIEnv,
+    _: jclass,
+    objects: jint,
+) {
+    catch_unwind(|| {
+        if let Some(agent) = Agent::get() {
+            let name = "objects handed over that were not recorded before";
+            agent.counters.add(name, objects as u64);
         }
     })
     .ok();

@@ -93,11 +93,13 @@ pub const DRIVERS: [Program; 9] = [
 ];
 
 /// Programs that do mostly one thing.
-pub const KERNELS: [Program; 4] = [
+pub const KERNELS: [Program; 6] = [
     kernel("fields", "Fields", 6_000_000),
     kernel("tree", "Tree", 3000),
     kernel("locks", "Locks", 20_000_000),
     kernel("local", "Local", 1_000_000),
+    kernel("scene", "Scene", 3000),
+    kernel("turns", "Turns", 3000),
 ];
 
 /// A program that has nothing to do.

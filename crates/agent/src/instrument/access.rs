@@ -45,7 +45,8 @@ impl Weaver<'_, '_> {
         };
         let (id, declared) = self.subject.ids.field(self.subject.loader, &named);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
-        if declared.as_ref().is_some_and(|d| d.is_final) && !self.facts.is_initializer() {
+        let is_final = declared.as_ref().is_some_and(|d| d.is_final);
+        if is_final && !self.facts.is_initializer() {
             return Ok(());
         }
         // Until it ends, every other thread that wants the field waits, and then sees what was written: the JVM orders that.
@@ -54,7 +55,9 @@ impl Weaver<'_, '_> {
                 .add("sites left out: static fields of a class being initialized");
             return Ok(());
         }
-        if self.is_under_construction(index) {
+        // Whoever learns of the object otherwise than through what is recorded may conflict with its constructor;
+        // a first run has the object's word for that.
+        if self.is_under_construction(index) && (is_final || self.subject.plan.is_first) {
             self.counts
                 .add("sites left out: objects under construction");
             return Ok(());

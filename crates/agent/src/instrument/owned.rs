@@ -27,7 +27,7 @@ use untorn_classfile::edit::Snippet;
 use untorn_classfile::read::{MemberRef, PoolIndex};
 use untorn_classfile::{Insn, Op};
 
-use super::weave::{CONTEXT, Result, Weaver};
+use super::weave::{CONTEXT, RUNTIME, Result, Weaver};
 use super::{Extent, SHADOW};
 
 /// Added to a word that is read-shared, gives its number above the least of all numbers: `UntornThread.seen` says up to which one this thread may read.
@@ -176,6 +176,22 @@ impl Weaver<'_, '_> {
         Ok(())
     }
 
+    /// Puts a poll before a call by which a thread gives its processor away: a word that it has locked is free meanwhile.
+    ///
+    /// A loop that waits for another thread's write spends most of its time there, and the other one needs the word.
+    pub(super) fn yielding_call(&mut self, index: usize, called: &MemberRef<'_>) -> Result<()> {
+        let waits = match &*called.class {
+            "java/lang/Thread" => matches!(&*called.name, "yield" | "sleep" | "onSpinWait"),
+            "java/util/concurrent/TimeUnit" => called.name == "sleep",
+            _ => false,
+        };
+        if waits && self.subject.plan.optimistic {
+            self.ask(index)?;
+            self.counts.add("polls");
+        }
+        Ok(())
+    }
+
     /// Puts a poll before an instruction.
     pub(super) fn ask(&mut self, index: usize) -> Result<()> {
         let answer = self.entry("answer", "")?;
@@ -201,12 +217,15 @@ impl Weaver<'_, '_> {
             && self.made_at.is_some()
     }
 
-    /// Gives a new object to the thread that makes it, where nobody else can know it yet: right after the constructor of `Object`.
+    /// Gives a new object to the thread that makes it.
+    ///
+    /// Right after the constructor of `Object` nobody else can know it yet; after that of another class the runtime looks.
+    /// While accesses to objects of its class are recorded, the word stays 0 until the first one.
     pub(super) fn born(&mut self) -> Result<()> {
         if !self.subject.plan.optimistic || !self.subject.shadowed {
             return Ok(());
         }
-        let Some(call) = self.made_at else {
+        let Some(call) = self.made_at.or(self.made_by_another()?) else {
             return Ok(());
         };
         let name = self.subject.class.name.to_string();
@@ -215,16 +234,46 @@ impl Weaver<'_, '_> {
         if states.at(call + 1)?.map(|state| state.local(0)) != Some(this) {
             return Ok(());
         }
-        let word = self.pool.field_ref(&name, SHADOW, "J")?;
-        let born = self.pool.field_ref(CONTEXT, "born", "J")?;
         let context = self.context()?;
+        if self.made_at.is_none() {
+            let made = self.entry("made", "Ljava/lang/Object;")?;
+            self.body
+                .after_within(call)
+                .local(Op::Aload, 0)
+                .local(Op::Aload, context)
+                .invoke(Op::Invokestatic, made);
+            return Ok(());
+        }
+        let word = self.pool.field_ref(&name, SHADOW, "J")?;
+        let born = self.pool.method_ref(
+            RUNTIME,
+            "word",
+            &format!("(Ljava/lang/Object;L{CONTEXT};)J"),
+        )?;
         self.body
             .after_within(call)
             .local(Op::Aload, 0)
+            .local(Op::Aload, 0)
             .local(Op::Aload, context)
-            .field(Op::Getfield, born)
+            .invoke(Op::Invokestatic, born)
             .field(Op::Putfield, word);
         Ok(())
+    }
+
+    /// The call of the constructor of a superclass that is not watched.
+    fn made_by_another(&mut self) -> Result<Option<usize>> {
+        if &*self.facts.name != "<init>" {
+            return Ok(None);
+        }
+        let first = self.body.after_super(self.pool)?;
+        let Some(call) = first.and_then(|first| first.checked_sub(1)) else {
+            return Ok(None);
+        };
+        let Insn::Invoke { method, .. } = self.body.insns()[call] else {
+            return Ok(None);
+        };
+        let of_super = self.pool.base().method_ref(method)?.class != self.subject.class.name;
+        Ok(of_super.then_some(call))
     }
 
     /// A clone is an object of its own: its word starts anew.

@@ -205,6 +205,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
         }
         self.waiting_call(index, &called, Waiting::Before)?;
         self.clone_call(index, op, &called)?;
+        self.yielding_call(index, &called)?;
         self.thread_call(index, op, &called)?;
         self.library_call(index, op, &called)?;
         self.waiting_call(index, &called, Waiting::After)

@@ -196,6 +196,7 @@ final class UntornBadge {
                 continue;
             }
             if (tries - SPINS > PATIENCE) return false;
+            UntornShadow.owe();
             nap(UntornThread.NAP);
         }
     }
@@ -230,14 +231,19 @@ final class UntornBadge {
 
     /** A little sleep of this thread, which waits for another one and has polled. */
     static void nap(int micros) {
+        nap(micros, false);
+    }
+
+    /** The same, of one that waits for the reader if it is for room in the log. */
+    static void nap(int micros, boolean forRoom) {
         UntornThread c = UntornThread.of(Thread.currentThread());
         if (c == null || c.mine == NONE) {
-            UntornRuntime.nap(micros);
+            UntornRuntime.nap(micros, forRoom);
             return;
         }
         try {
             U.getAndBitwiseOrInt(c, SLEEP, ASLEEP);
-            UntornRuntime.nap(micros);
+            UntornRuntime.nap(micros, forRoom);
         } finally {
             wakes(c);
         }

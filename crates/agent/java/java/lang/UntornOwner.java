@@ -7,12 +7,13 @@ import jdk.internal.vm.annotation.DontInline;
  * Orders accesses without locking words: the optimistic stage.
  *
  * <p>States are Octet's (table 1 of the DoubleChecker paper), with a badge ({@link UntornBadge}) in the place of the
- * thread, and three more:
+ * thread, and four more:
  *
  * <table>
  * <tr><th>word</th><th>meaning</th></tr>
  * <tr><td>0</td><td>nobody has touched the object</td></tr>
- * <tr><td>badge alone</td><td>private: one thread alone has touched it; no id, and no access was recorded</td></tr>
+ * <tr><td>badge, id</td><td>one thread alone has touched it, and its accesses were recorded</td></tr>
+ * <tr><td>badge alone</td><td>private: one thread alone has touched it; no id, and no access is recorded</td></tr>
  * <tr><td>WrEx, RdEx, badge, id</td><td>shared before, used by one thread now</td></tr>
  * <tr><td>RdSh, number, id</td><td>read by several; whoever has seen that transition may read</td></tr>
  * <tr><td>{@link UntornShadow#LOCKS} and the rest</td><td>fought over, or used by virtual threads: the pessimistic
@@ -31,12 +32,17 @@ import jdk.internal.vm.annotation.DontInline;
  * them; such objects go to the pessimistic stage. As there, edges leave from positions read in real time, so they
  * never form a cycle.
  *
+ * <p>What one thread alone has touched is recorded while its class can afford it ({@link UntornBudget}), and private from
+ * then on. An object that is made belongs to the thread that makes it, so a second thread is recorded from its first access
+ * on in any case.
+ *
  * <p>Private objects leave no record. Nothing false can follow, as everything that is recorded is in its right order:
  * what is missing only takes conflicts away. What is lost is little. The second thread got the object through a
  * publication by the first (a field, a queue, a lock, the start of a thread), which is itself recorded or ordered; a
  * conflict of the second thread with an access of the first before the publication runs in parallel to that order, in
  * the same direction, leaving the first thread no earlier than the access did and never later than its region's end.
- * Lost is a conflict with what the first thread did between the publication and the second thread's first access.
+ * Lost is a conflict with what the first thread did between the publication and the second thread's first access;
+ * objects that change hands while they are private are counted.
  * Static fields are never private: everybody can reach them from the start, without any publication.
  * The first recorded access of an object that was private is preceded by an {@code OWNED} record with the first owner.
  * A first run records nothing, so there every word that its thread may write is a badge alone, which takes no call.
@@ -56,6 +62,7 @@ final class UntornOwner {
     @DontInline
     static void claim(Object holder, long offset, int site, UntornThread c) {
         if (c.silent) return;
+        Class<?> k = holder.getClass();
         boolean writes = (site & UntornRuntime.WRITES) != 0;
         boolean fought = false;
         for (;;) {
@@ -69,8 +76,7 @@ final class UntornOwner {
             }
             if (word == UNTRACKED || word == mine) return;
             if (word == 0) {
-                boolean elided = UntornShadow.ELIDES && !(holder instanceof UntornWord);
-                long first = elided ? mine : exclusive(writes, named(holder, c), mine);
+                long first = first(holder, k, writes, mine, c);
                 if (!U.compareAndSetLong(holder, offset, 0, first)) continue;
                 if (first != mine) c.write(UntornShadow.access(site, first));
                 return;
@@ -89,6 +95,11 @@ final class UntornOwner {
                 continue;
             }
             if ((word & UntornShadow.OWNER) == mine) {
+                if (state == UntornShadow.FRESH && !UntornBudget.covers(k)) {
+                    // This thread's until it passes a safe point: no other one changes the word.
+                    U.putLong(holder, offset, mine);
+                    return;
+                }
                 if (state == UntornShadow.RD_EX && writes) {
                     long upgraded = exclusive(true, object, mine);
                     if (!U.compareAndSetLong(holder, offset, word, upgraded)) continue;
@@ -120,17 +131,17 @@ final class UntornOwner {
                 // A first run may wait for room there.
                 if (UntornMode.FIRST && c.mine != mine) continue;
             }
-            boolean privately = state == UntornShadow.FRESH;
-            if (privately) object = named(holder, c);
+            boolean privately = state == UntornShadow.FRESH, unknown = privately && object == 0;
+            if (unknown) object = named(holder, c);
             if (mine == UntornBadge.NONE || fought) {
                 if (!lock(holder, offset, word, c)) continue;
-                if (privately) c.write(owned(UntornBadge.wearer(badge), object));
+                if (privately) handedOver(k, badge, unknown, object, c);
                 c.word = UntornShadow.LOCKS | (writes ? UntornShadow.WR_EX : UntornShadow.RD_EX) | c.owner | object;
-                UntornShadow.settle(site, c);
+                UntornShadow.settle(site, false, c);
             } else {
                 long claimed = exclusive(writes, object, mine);
                 if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
-                if (privately) c.write(owned(UntornBadge.wearer(badge), object));
+                if (privately) handedOver(k, badge, unknown, object, c);
                 c.write(UntornShadow.access(site, object));
             }
             return;
@@ -143,13 +154,15 @@ final class UntornOwner {
      */
     @DontInline
     static void publish(Object holder, long offset, UntornThread c) {
+        Class<?> k = holder.getClass();
         for (;;) {
             c.room();
             if (!begin(c)) continue;
             long word = U.getLongVolatile(holder, offset), mine = c.mine;
             if (word == mine || word == UNTRACKED || (word & ~UntornShadow.OWNER) != 0) return;
             if (word == 0) {
-                if (mine == UntornBadge.NONE || U.compareAndSetLong(holder, offset, 0, mine)) return;
+                if (mine == UntornBadge.NONE) return;
+                if (U.compareAndSetLong(holder, offset, 0, first(holder, k, false, mine, c))) return;
                 continue;
             }
             int badge = (int) (word >>> UntornThread.OBJECT_BITS);
@@ -168,9 +181,23 @@ final class UntornOwner {
             long claimed = mine != UntornBadge.NONE ? exclusive(false, object, mine)
                     : UntornShadow.LOCKS | UntornShadow.RD_EX | c.owner | object;
             if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
-            c.write(owned(UntornBadge.wearer(badge), object));
+            handedOver(k, badge, true, object, c);
             return;
         }
+    }
+
+    /** An object that one thread alone had touched is another one's now; whether its accesses went unrecorded so far. */
+    private static void handedOver(Class<?> k, int badge, boolean unknown, long object, UntornThread c) {
+        UntornBudget.earn(k);
+        if (!unknown || UntornMode.FIRST) return;
+        c.write(owned(UntornBadge.wearer(badge), object));
+        c.handedOver++;
+    }
+
+    /** The word of an object that nobody has touched, for a thread that does. */
+    private static long first(Object holder, Class<?> k, boolean writes, long mine, UntornThread c) {
+        if (!UntornShadow.ELIDES || holder instanceof UntornWord) return exclusive(writes, named(holder, c), mine);
+        return UntornBudget.covers(k) ? mine | named(holder, c) : mine;
     }
 
     /** An id for an object that had none. Before the word is claimed: memory is to be had, and no access is under way. */
@@ -238,7 +265,7 @@ final class UntornOwner {
         }
         c.edgesFromAll();
         c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
-        UntornShadow.settle(site, c);
+        UntornShadow.settle(site, false, c);
         return true;
     }
 

@@ -11,8 +11,10 @@ import jdk.internal.vm.annotation.ForceInline;
  * that says whether one thread alone has used them. Objects of watched classes carry both, and so do those of the
  * platform's classes that programs use most. Where the fields are stands in a hidden field of the class.
  *
- * <p>The word of a platform's object is 0 (nobody has used it), a badge (private: calls on it leave no record and make no
- * entry, by the argument of {@link UntornOwner}), {@link #SHARED} for ever, or {@link UntornOwner#UNTRACKED}. Inside a call
+ * <p>The word of a platform's object is 0 (nobody has used it), a badge with {@link #RECORDED} (it belongs to the thread that
+ * made it or used it first, and calls on it are recorded while {@link UntornBudget} allows), a badge alone (private: calls on
+ * it leave no record and make no entry, by the argument of {@link UntornOwner}), {@link #SHARED} for ever, or
+ * {@link UntornOwner#UNTRACKED}. Inside a call
  * of the library a thread may be in native code and be taken for asleep, so a badge is good enough only for what is not
  * recorded; calls on what is shared lock the entry's word.
  *
@@ -27,6 +29,9 @@ final class UntornPlaces {
 
     /** A word that is nobody's. */
     private static final long SHARED = -2;
+
+    /** Added to a badge: calls are recorded although one thread alone makes them. */
+    static final long RECORDED = 1;
 
     private static final String WORD = "$untornWord", ENTRY = "$untornEntry";
 
@@ -106,6 +111,14 @@ final class UntornPlaces {
         }
     }
 
+    /** A watched object was made by this thread; others may know it already. */
+    static void made(Object o, UntornThread c) {
+        long places = places(o), offset = places >>> OFFSET_BITS & OFFSET;
+        if ((places & WATCHED) == 0 || offset == 0 || U.getLong(o, offset) != 0) return;
+        long mask = UntornBudget.born(o.getClass()), word = mask & c.born;
+        if (word != 0) U.compareAndSetLong(o, offset, 0, word);
+    }
+
     /** Whether calls on an object leave no record, as this thread alone has used it; it becomes shared if not. */
     @ForceInline
     static boolean isPrivate(Object o, int site, UntornThread c) {
@@ -115,7 +128,7 @@ final class UntornPlaces {
         long word = U.getLong(o, offset);
         if (word == c.mine) return true;
         if ((places & WATCHED) != 0) return isPrivate(o, offset, site, c);
-        return word != SHARED && claim(o, offset, c);
+        return word != SHARED && claim(o, offset, site, c);
     }
 
     /** The same for a watched object. */
@@ -145,20 +158,24 @@ final class UntornPlaces {
     }
 
     @DontInline
-    private static boolean claim(Object o, long offset, UntornThread c) {
-        long fresh = c.mine;
-        if (fresh != UntornBadge.NONE && U.compareAndSetLong(o, offset, 0, fresh)) return true;
+    private static boolean claim(Object o, long offset, int site, UntornThread c) {
         UntornThread.probe();
         for (;;) {
             c.poll();
             c.room();
             long word = U.getLongVolatile(o, offset);
             long mine = c.mine;
+            boolean owns = mine != UntornBadge.NONE;
             if (word == SHARED) return false;
             if (word == mine || word == UntornOwner.UNTRACKED) return true;
             if (word == 0) {
-                boolean owns = mine != UntornBadge.NONE;
-                if (U.compareAndSetLong(o, offset, 0, owns ? mine : SHARED)) return owns;
+                if (!U.compareAndSetLong(o, offset, 0, owns ? mine | RECORDED : SHARED)) continue;
+                if (!owns) return false;
+                word = mine | RECORDED;
+            }
+            if (owns && word == (mine | RECORDED)) {
+                if (UntornBudget.covers(site)) return false;
+                if (U.compareAndSetLong(o, offset, word, mine)) return true;
                 continue;
             }
             int badge = (int) (word >>> UntornThread.OBJECT_BITS);
@@ -171,14 +188,16 @@ final class UntornPlaces {
             }
             if (owner == c || UntornBadge.wearer(badge) == c.id) {
                 // This thread's own badge of earlier.
-                if (mine != UntornBadge.NONE) {
-                    U.compareAndSetLong(o, offset, word, mine);
+                if (owns) {
+                    U.compareAndSetLong(o, offset, word, mine | word & RECORDED);
                     continue;
                 }
             } else {
                 c.edge(UntornBadge.past(badge));
             }
-            if (U.compareAndSetLong(o, offset, word, SHARED)) return false;
+            if (!U.compareAndSetLong(o, offset, word, SHARED)) continue;
+            if ((word & RECORDED) == 0 && !UntornMode.FIRST) c.handedOver++;
+            return false;
         }
     }
 }

@@ -428,6 +428,32 @@ public final class UntornRuntime {
         if (on) UntornSync.exited(thread);
     }
 
+    // ---- hooks in constructors ------------------------------------------------------------------------------------
+
+    /** The first word of a collection or atomic that this thread makes. */
+    public static long born() {
+        if (!on) return 0;
+        UntornThread c = UntornThread.of(Thread.currentThread());
+        return c != null && c.born != 0 ? c.born | UntornPlaces.RECORDED : 0;
+    }
+
+    /**
+     * The first word of a watched object that this thread makes: the thread's own, or 0 while accesses to objects of its class
+     * are recorded. To be inlined by C2, or new objects would escape.
+     */
+    public static long word(Object o, UntornThread c) {
+        if (!on || UntornMode.FIRST || !UntornShadow.ELIDES) return c.born;
+        // First, as the interpreter passes a safe point there.
+        long mask = UntornBudget.born(o.getClass());
+        return mask & c.born;
+    }
+
+    /** After the constructor of a superclass that is not watched: the object is this thread's, unless it is known already. */
+    @DontInline
+    public static void made(Object o, UntornThread c) {
+        if (on) UntornPlaces.made(o, c);
+    }
+
     // ---- hooks in jdk.internal.reflect.Reflection -----------------------------------------------------------------
 
     /** The names of our fields and methods begin so, and reflection does not show them. */
@@ -481,8 +507,8 @@ public final class UntornRuntime {
         on = false;
     }
 
-    /** Sleeps about so many microseconds without going through the thread's scheduler. */
-    static native void nap(int micros);
+    /** Sleeps about so many microseconds without going through the thread's scheduler; for room in the log, or another thread. */
+    static native void nap(int micros, boolean forRoom);
 
     /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
     static native boolean isAway(Thread thread);
@@ -494,6 +520,9 @@ public final class UntornRuntime {
 
     /** Counts an object that is tracked no more. */
     static native void untracked();
+
+    /** Counts objects that came to a second thread and were not recorded before. */
+    static native void handedOver(int objects);
 
     /** Tells the reader a thread's name; whether nothing is a region in threads of this name. */
     static native boolean nameThread(int thread, String name);

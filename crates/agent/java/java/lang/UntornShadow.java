@@ -63,6 +63,13 @@ final class UntornShadow {
      * as take about the time of a meeting.
      */
     private static final int PEACE = 2048;
+    /**
+     * What naps in meetings have cost, in locked accesses that take eight times as long, and that were not made since; no
+     * more than so many. Threads race on it. A word that everybody polls looks peaceful all the time: without this, who
+     * writes to it would meet everybody at every turn.
+     */
+    private static int debt;
+    private static final int NAP_DEBT = 8 * 2048, MOST_DEBT = 1 << 24;
 
     /** Arrays up to this length have a word per element, longer ones share so many words. */
     static final int ARRAY_WORDS = 64;
@@ -108,10 +115,17 @@ final class UntornShadow {
         long word = U.getLong(holder, offset);
         if (word == c.mine) return;
         if (allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
-            c.write(access(site, word));
+            record(access(site, word), true, c);
         } else if ((word & LOCKS) == 0 || !keep(holder, offset, site, c)) {
             UntornOwner.claim(holder, offset, site, c);
         }
+    }
+
+    /** Writes the record of an access, unless that changed nothing and was recorded just before. */
+    @ForceInline
+    private static void record(long access, boolean same, UntornThread c) {
+        if (UntornMode.FIRST || same && ELIDES && UntornRepeats.contains(access, c)) return;
+        c.write(access);
     }
 
     /** Whether this thread may make an access without asking anybody. */
@@ -139,9 +153,22 @@ final class UntornShadow {
         long before = take(holder, offset, site, c);
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
-        if (c.word == before && c.chance(PEACE)) c.word = peaceful(before, c);
-        settle(site, c);
+        boolean same = c.word == before;
+        if (same && c.chance(PEACE) && isPaid()) c.word = peaceful(before, c);
+        settle(site, same, c);
         return true;
+    }
+
+    /** A thread naps in a meeting. */
+    static void owe() {
+        debt = Math.min(debt + NAP_DEBT, MOST_DEBT);
+    }
+
+    /** Whether so many accesses were made to locked words that another meeting may be afforded. */
+    private static boolean isPaid() {
+        int left = debt;
+        if (left > 0) debt = left - PEACE;
+        return left <= 0;
     }
 
     /** The word of this thread, or of many readers, no longer to be locked. */
@@ -151,9 +178,9 @@ final class UntornShadow {
         return (word & STATE) == RD_SH ? word & ~LOCKS : word & (STATE | OBJECT) | mine;
     }
 
-    /** The word is locked and its next state known: records the access. */
-    static void settle(int site, UntornThread c) {
-        c.write(access(site, c.word));
+    /** The word is locked and its next state known, perhaps the same as before: records the access. */
+    static void settle(int site, boolean same, UntornThread c) {
+        record(access(site, c.word), same, c);
         U.putLongRelease(c, SETTLED, c.word);
         // This thread's own wish, so that it comes by here.
         U.putIntOpaque(c, UntornThread.POLL, 1);
@@ -398,7 +425,7 @@ final class UntornShadow {
 
     static void unlockArray(Object array, int index, int site, UntornThread c) {
         if (c.held == null || c.silent) return;
-        c.write((long) UntornThread.ELEMENT << UntornThread.OP_SHIFT | index);
+        c.writePart((long) UntornThread.ELEMENT << UntornThread.OP_SHIFT | index);
         // All words of an array stand for one object.
         c.word = c.word & ~OBJECT | c.operand;
         unlock(c.held, site, c);

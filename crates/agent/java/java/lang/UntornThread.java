@@ -110,6 +110,8 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornShadow.class);
         U.ensureClassInitialized(UntornOwner.class);
         U.ensureClassInitialized(UntornBadge.class);
+        U.ensureClassInitialized(UntornBudget.class);
+        U.ensureClassInitialized(UntornRepeats.class);
         U.ensureClassInitialized(UntornSync.class);
         U.ensureClassInitialized(UntornCalls.class);
         U.ensureClassInitialized(UntornPlaces.class);
@@ -176,6 +178,15 @@ public final class UntornThread {
     final UntornReads reads = new UntornReads();
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
+
+    /** Changes with every record but those of accesses: see {@link UntornRepeats}, whose table this is. */
+    long epoch;
+    long[] repeats;
+    /** Odd and without a pattern, so that epochs differ from each other in ways in which no records do. */
+    private static final long EPOCH = 0x9e3779b97f4a7c15L;
+
+    /** Objects that this thread got and that were not recorded before, since it last said so. */
+    int handedOver;
 
     /** Objects that this thread gave an id: how many, how many since it last looked which are gone, and when that was. */
     UntornRef objects;
@@ -666,11 +677,25 @@ public final class UntornThread {
             if (cursor + EVENT_BYTES <= limit) return;
         }
         nextSegment();
+        tellHandedOver();
         if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
+    }
+
+    private void tellHandedOver() {
+        if (handedOver != 0) UntornRuntime.handedOver(handedOver);
+        handedOver = 0;
     }
 
     @ForceInline
     void write(long record) {
+        // Whatever is no access; those have the highest bit.
+        if (record >= 0) epoch += EPOCH;
+        writePart(record);
+    }
+
+    /** Writes an access, or what belongs to the access that follows. */
+    @ForceInline
+    void writePart(long record) {
         if (UntornMode.FIRST) return;
         long at = cursor;
         U.putLongRelease(null, at, record);
@@ -753,7 +778,7 @@ public final class UntornThread {
             }
             if (tries++ == 0) U.getAndAddLong(null, memory + CONTROL_WAITS, 1);
             // The reader is behind: it helps nobody to look again and again.
-            UntornBadge.nap(Math.min(NAP * tries, LONG_NAP));
+            UntornBadge.nap(Math.min(NAP * tries, LONG_NAP), true);
         }
     }
 
@@ -1053,6 +1078,7 @@ public final class UntornThread {
         if (silent) return;
         probe();
         UntornShadow.abandon(this);
+        tellHandedOver();
         if (objects != null) UntornRef.handOver(this);
         boolean heard = position != 0;
         if (heard) room();

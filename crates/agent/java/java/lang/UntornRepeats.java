@@ -1,0 +1,50 @@
+package java.lang;
+
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * Accesses that go unrecorded as the thread has just recorded the same one (the duplicate elision of section 4 of the
+ * DoubleChecker paper).
+ *
+ * <p>An access is left out if the same instruction accessed the same object before and this thread has written nothing but
+ * accesses since: no beginning or end of a region, no lock, and no edge. Whatever the later access conflicts with then
+ * conflicts with the earlier one, too. Another thread's access cannot lie between the two: it would have taken the word away,
+ * and this thread would have drawn an edge from there when it took the word back. What comes before the later access comes
+ * before the earlier one, as no edge leads in between them; and both lie in the same regions, under the same locks.
+ *
+ * <p>Unlike the paper's, this does not ask for edges that leave the thread: one that leaves after the later access may as
+ * well be said to leave after the earlier one.
+ *
+ * <p>A thread remembers accesses in a small table by their hash. The {@link UntornThread#epoch} is mixed into what it
+ * remembers, so a new epoch empties the table.
+ */
+final class UntornRepeats {
+    /** How many accesses a thread remembers: a power of two. */
+    private static final int BITS = 10;
+    private static final long MIX = 0x9e3779b97f4a7c15L;
+
+    private UntornRepeats() {}
+
+    /** Whether this thread has recorded that access in this epoch; from now on it has. */
+    @ForceInline
+    static boolean contains(long record, UntornThread c) {
+        long[] known = c.repeats;
+        if (known == null && (known = make(c)) == null) return false;
+        long key = record ^ c.epoch;
+        int at = (int) (record * MIX >>> 64 - BITS);
+        if (known[at] == key) return true;
+        known[at] = key;
+        return false;
+    }
+
+    @DontInline
+    private static long[] make(UntornThread c) {
+        UntornThread.probe();
+        try {
+            return c.repeats = new long[1 << BITS];
+        } catch (Throwable noMemory) {
+            return null;
+        }
+    }
+}
