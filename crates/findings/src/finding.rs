@@ -95,16 +95,27 @@ fn headline(fields: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{} and {more} more", shown.join(", ")))
 }
 
-/// How strong a claim is; `proved` regions are listed apart in the document.
+/// How strong a claim is, the weakest first; `proved` regions are listed apart in the document.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
+    /// Types cannot show the region atomic, and nobody showed a conflict either: a state, never a finding.
+    Unproved,
     /// Some analysis holds that the region can be torn.
     Suspected,
     /// A recorded run shows the region torn by data conflicts alone; never wrong.
     Observed,
+    /// Observed in a run that was steered, with a plan that shows it again.
+    Reproduced,
+}
+
+impl Verdict {
+    /// Whether a run showed the region torn.
+    pub fn is_seen(self) -> bool {
+        self >= Self::Observed
+    }
 }
 
 /// What kind of finding it is; the strongest where several were merged.

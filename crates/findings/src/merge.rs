@@ -96,7 +96,9 @@ fn unite_evidence(into: &mut Evidence, from: Evidence) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Edge, EdgeKind, Evidence, Finding, Interleaving, Kind, Region, Verdict, merge};
+    use crate::{
+        Document, Edge, EdgeKind, Evidence, Finding, Interleaving, Kind, Region, Verdict, merge,
+    };
 
     fn finding(analysis: &str, kind: Kind, verdict: Verdict, label: &str) -> Finding {
         let message = format!("{analysis} on {label}");
@@ -126,6 +128,28 @@ mod tests {
         assert_eq!(merged[0].analyses, ["atomizer", "velodrome"]);
         assert_eq!(merged[0].occurrences, 2);
         assert_eq!(merged[1].verdict, Verdict::Suspected);
+    }
+
+    #[test]
+    fn what_is_not_proved_is_a_finding_only_where_somebody_suspects_it() {
+        let mut document = Document::new(Vec::new());
+        document.take(vec![
+            finding("types", Kind::Untypable, Verdict::Unproved, "a"),
+            finding("types", Kind::Untypable, Verdict::Unproved, "b"),
+            finding(
+                "consistency",
+                Kind::MethodInconsistency,
+                Verdict::Suspected,
+                "a",
+            ),
+        ]);
+        assert_eq!(document.findings.len(), 1);
+        assert_eq!(document.findings[0].region.method, "a");
+        assert_eq!(document.findings[0].verdict, Verdict::Suspected);
+        assert_eq!(document.findings[0].kind, Kind::MethodInconsistency);
+        assert_eq!(document.findings[0].analyses, ["consistency", "types"]);
+        assert_eq!(document.unproved.len(), 1);
+        assert_eq!(document.unproved[0].region.method, "b");
     }
 
     #[test]

@@ -69,6 +69,7 @@ fn log(document: &Document, excerpts: &Excerpts) -> Value {
             "properties": {
                 "inputs": document.inputs,
                 "proved": document.proved.len(),
+                "unproved": document.unproved.len(),
                 "assumed": document.assumed.iter().map(|a| &a.what).collect::<Vec<_>>(),
             },
         }],
@@ -138,16 +139,18 @@ impl Writer<'_> {
             "ruleId": info.id,
             "ruleIndex": self.kinds.iter().position(|kind| *kind == finding.kind),
             "level": match finding.verdict {
-                Verdict::Observed => "error",
+                Verdict::Observed | Verdict::Reproduced => "error",
                 Verdict::Suspected => "warning",
+                Verdict::Unproved => "none",
             },
             "message": { "text": text },
             "locations": [self.result_location(finding)],
             "occurrenceCount": finding.occurrences.max(1),
             "partialFingerprints": { "untornRegion/v1": finding.fingerprint },
             "rank": match finding.verdict {
-                Verdict::Observed => 100.0,
+                Verdict::Observed | Verdict::Reproduced => 100.0,
                 Verdict::Suspected => (30.0 + 10.0 * finding.analyses.len() as f64).min(90.0),
+                Verdict::Unproved => 0.0,
             },
             "properties": {
                 "verdict": finding.verdict,
@@ -155,6 +158,10 @@ impl Writer<'_> {
                 "says": said,
             },
         });
+        if finding.verdict == Verdict::Unproved {
+            // The standard's word for what could not be decided.
+            result["kind"] = "open".into();
+        }
         let flows: Vec<Value> = (finding.evidence.interleavings.iter())
             .take(MOST_FLOWS)
             .map(|interleaving| self.code_flow(interleaving))

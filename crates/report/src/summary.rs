@@ -1,6 +1,6 @@
 //! Markdown for the summary page of a job.
 
-use untorn_findings::{Document, Finding, Verdict};
+use untorn_findings::{Document, Finding};
 
 use crate::places;
 use crate::words::{count, headline, place_text, verdict};
@@ -11,14 +11,15 @@ const NAMED: usize = 20;
 /// The document as a short Markdown page.
 pub fn render(document: &Document) -> String {
     let observed = (document.findings.iter())
-        .filter(|finding| finding.verdict == Verdict::Observed)
+        .filter(|finding| finding.verdict.is_seen())
         .count();
     let mut out = String::from("## Untorn\n\n");
-    out.push_str("| observed | suspected | proved atomic | suppressed |\n|---:|---:|---:|---:|\n");
+    out.push_str("| observed | suspected | proved atomic | not proved | suppressed |\n|---:|---:|---:|---:|---:|\n");
     out.push_str(&format!(
-        "| {observed} | {} | {} | {} |\n\n",
+        "| {observed} | {} | {} | {} | {} |\n\n",
         document.findings.len() - observed,
         document.proved.len(),
+        document.unproved.len(),
         document.suppressed.len()
     ));
     if document.findings.is_empty() {

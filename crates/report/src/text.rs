@@ -8,8 +8,9 @@ mod style;
 
 use untorn_findings::{Document, Finding, Verdict};
 
-use crate::words::{count, headline, place_text};
-use crate::{Excerpts, opinions, places, repair};
+use crate::show::{Show, shown};
+use crate::words::{count, headline, place_text, verdict_counts};
+use crate::{Excerpts, opinions, places, repair, words};
 use fill::wrap;
 use style::Style;
 
@@ -19,6 +20,7 @@ pub struct Options {
     /// Columns of the terminal.
     pub width: usize,
     pub colour: bool,
+    pub show: Show,
     /// Only the headlines.
     pub quiet: bool,
     /// Every piece of evidence, not only the first of its sort.
@@ -32,6 +34,7 @@ impl Default for Options {
         Self {
             width: 80,
             colour: false,
+            show: Show::default(),
             quiet: false,
             verbose: false,
             stats: false,
@@ -112,7 +115,7 @@ impl Page<'_> {
     }
 
     fn document(&mut self, document: &Document) {
-        for (index, finding) in document.findings.iter().enumerate() {
+        for (index, finding) in shown(document, self.options.show).iter().enumerate() {
             self.finding(index + 1, finding);
         }
         self.blank();
@@ -126,15 +129,12 @@ impl Page<'_> {
     }
 
     fn summary(&mut self, document: &Document) {
-        let observed = (document.findings.iter())
-            .filter(|finding| finding.verdict == Verdict::Observed)
-            .count();
         let summary = match document.findings.len() {
             0 => "nothing found".to_owned(),
             all => format!(
-                "{}: {observed} observed, {} suspected",
+                "{}: {}",
                 count(all, "finding"),
-                all - observed
+                verdict_counts(&document.findings)
             ),
         };
         let mut summary = self.style.strong(&summary);
@@ -149,6 +149,12 @@ impl Page<'_> {
                 "; {} more in sequentially consistent runs",
                 document.proved_if_sequential.len()
             ));
+        }
+        if !document.unproved.is_empty() {
+            summary.push_str(&format!("; {} not proved", document.unproved.len()));
+            if self.options.show != Show::Unproved {
+                summary.push_str(" (--show unproved lists them)");
+            }
         }
         self.line(&summary);
         if self.options.verbose {
@@ -181,9 +187,11 @@ impl Page<'_> {
         if !quiet {
             self.blank();
         }
+        let word = words::verdict(finding.verdict);
         let verdict = match finding.verdict {
-            Verdict::Observed => self.style.observed("observed"),
-            Verdict::Suspected => self.style.suspected("suspected"),
+            Verdict::Observed | Verdict::Reproduced => self.style.observed(word),
+            Verdict::Suspected => self.style.suspected(word),
+            Verdict::Unproved => self.style.faint(word),
         };
         let name = self.style.strong(&finding.region.short_name());
         let place = place_text(&places::of_region(&finding.region))

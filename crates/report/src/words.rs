@@ -18,8 +18,8 @@ fn torn_sentence(finding: &Finding, interleaving: &Interleaving) -> Option<Strin
     let (leaves, enters) = torn_steps(interleaving)?;
     let region = &finding.region;
     let torn = match finding.verdict {
-        Verdict::Observed => "was torn",
-        Verdict::Suspected => "can be torn",
+        Verdict::Observed | Verdict::Reproduced => "was torn",
+        Verdict::Suspected | Verdict::Unproved => "can be torn",
     };
     let mut acts: Vec<Act<'_>> = Vec::new();
     for step in between(interleaving, leaves, enters) {
@@ -251,12 +251,31 @@ pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `observed` or `suspected`.
+/// `observed`, `suspected` and their kin.
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
+        Verdict::Reproduced => "reproduced",
         Verdict::Observed => "observed",
         Verdict::Suspected => "suspected",
+        Verdict::Unproved => "unproved",
     }
+}
+
+/// How many findings there are of each verdict that occurs, the strongest first: `1 observed, 2 suspected`.
+pub fn verdict_counts(findings: &[Finding]) -> String {
+    let counts: Vec<String> = [
+        Verdict::Reproduced,
+        Verdict::Observed,
+        Verdict::Suspected,
+        Verdict::Unproved,
+    ]
+    .into_iter()
+    .map(|of| (of, findings.iter().filter(|f| f.verdict == of).count()))
+    // Of the two that every report is about, none is worth saying.
+    .filter(|(of, n)| *n > 0 || matches!(of, Verdict::Observed | Verdict::Suspected))
+    .map(|(of, n)| format!("{n} {}", verdict(of)))
+    .collect();
+    counts.join(", ")
 }
 
 /// The package of the region's class; nothing for the label of a text trace.

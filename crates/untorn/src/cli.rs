@@ -86,6 +86,9 @@ pub struct OutputArgs {
     /// Print all the evidence.
     #[arg(short, long)]
     pub verbose: bool,
+    /// What is shown; default: every finding.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub show: Option<ShowArg>,
     /// Show source lines from this folder, and honour @SuppressWarnings("untorn") and /*# no_warn */ in it.
     #[arg(long, value_name = "DIR")]
     pub source: Vec<PathBuf>,
@@ -98,6 +101,17 @@ pub struct OutputArgs {
     /// The project's file; default: the first untorn.toml from here upward.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// What of the findings is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ShowArg {
+    /// Every finding.
+    All,
+    /// Only what a run showed torn.
+    Observed,
+    /// What types could not prove and nobody suspects, instead of findings.
+    Unproved,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -1,5 +1,6 @@
 //! Hands findings to the user in the form asked for.
 
+use std::borrow::Cow;
 use std::fs::OpenOptions;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
@@ -8,10 +9,11 @@ use std::time::SystemTime;
 
 use untorn_config::Date;
 use untorn_findings::{Document, ReadError};
+use untorn_report::show::{Show, shown};
 use untorn_report::{diff, html, sarif, summary, text};
 use untorn_trace::Note;
 
-use crate::cli::{Format, OutputArgs};
+use crate::cli::{Format, OutputArgs, ShowArg};
 use crate::failure::Failure;
 use crate::library::Library;
 use crate::project::Project;
@@ -22,6 +24,7 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     let project = Project::open(args.config.as_deref())?;
     let all = document.findings.len();
     (document.findings).retain(|finding| project.config.is_own(&finding.region));
+    (document.unproved).retain(|finding| project.config.is_own(&finding.region));
     let foreign = all - document.findings.len();
     if foreign > 0 {
         note(&format!(
@@ -43,7 +46,7 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     let rendered = match format(args) {
         Format::Text => text::render(&document, &excerpts, &text_options(args)),
         Format::Json => document.to_json()?,
-        Format::Sarif => sarif::render(&document, &excerpts)?,
+        Format::Sarif => sarif::render(&narrowed(&document, args), &excerpts)?,
         Format::Html => html::render(&document, &excerpts)?,
     };
     write(&rendered, args)?;
@@ -56,6 +59,26 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
             .map_err(|source| Failure::file(path, source))?;
     }
     Ok(status(!document.findings.is_empty(), args))
+}
+
+/// The document with only the findings that were asked for, for programs that show all they get.
+fn narrowed<'a>(document: &'a Document, args: &OutputArgs) -> Cow<'a, Document> {
+    let show = show(args);
+    if show == Show::All {
+        return Cow::Borrowed(document);
+    }
+    Cow::Owned(Document {
+        findings: shown(document, show).into_iter().cloned().collect(),
+        ..document.clone()
+    })
+}
+
+fn show(args: &OutputArgs) -> Show {
+    match args.show {
+        None | Some(ShowArg::All) => Show::All,
+        Some(ShowArg::Observed) => Show::Observed,
+        Some(ShowArg::Unproved) => Show::Unproved,
+    }
 }
 
 /// 1 if something was found, unless the user wants 0.
@@ -157,6 +180,7 @@ fn text_options(args: &OutputArgs) -> text::Options {
     text::Options {
         width: if on_terminal { width } else { 100 },
         colour: on_terminal && !no_colour,
+        show: show(args),
         quiet: args.quiet,
         verbose: args.verbose,
         stats: args.stats,

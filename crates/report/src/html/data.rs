@@ -20,7 +20,8 @@ pub struct Data<'a> {
     kinds: BTreeMap<&'static str, KindWords>,
     findings: Vec<Entry<'a>>,
     suppressed: Vec<Silent<'a>>,
-    proved: Vec<Proved>,
+    proved: Vec<Named>,
+    unproved: Vec<Named>,
     /// By package and file name with a `/` between them.
     sources: BTreeMap<String, Source>,
 }
@@ -56,7 +57,7 @@ struct Silent<'a> {
 }
 
 #[derive(Serialize)]
-struct Proved {
+struct Named {
     name: String,
     place: Option<String>,
 }
@@ -89,9 +90,15 @@ pub fn data<'a>(document: &'a Document, excerpts: &Excerpts) -> Data<'a> {
             })
             .collect(),
         proved: (document.proved.iter())
-            .map(|region| Proved {
+            .map(|region| Named {
                 name: proved_name(document, region),
                 place: region_place(region),
+            })
+            .collect(),
+        unproved: (document.unproved.iter())
+            .map(|finding| Named {
+                name: format!("{}: {}", finding.region.short_name(), headline(finding)),
+                place: region_place(&finding.region),
             })
             .collect(),
         sources,

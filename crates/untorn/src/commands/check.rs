@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use untorn_consistency::{Options, Outcome};
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
 use untorn_types::annotations::Annotations;
@@ -178,7 +178,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         document.assumed = outcome.assumed;
         document.proved_if_sequential = outcome.proved_if_sequential;
     }
-    document.findings = merge(findings);
+    document.take(findings);
     deliver(&document, &args.output)
 }
 

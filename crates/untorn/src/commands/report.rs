@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_report::diff::diff;
 
 use crate::cli::{Format, ReportArgs};
@@ -48,6 +48,7 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
     let mut findings = Vec::new();
     for (name, document) in documents {
         findings.extend(document.findings);
+        findings.extend(document.unproved);
         united.inputs.extend(document.inputs);
         for region in document.proved {
             if !united.proved.contains(&region) {
@@ -67,7 +68,7 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
         }
         united.stats.insert(name, document.stats.into());
     }
-    united.findings = merge(findings);
+    united.take(findings);
     united
 }
 

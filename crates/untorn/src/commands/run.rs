@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
 
@@ -79,7 +79,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             "{class} has changed since the profile was made: all of its regions were looked at; repeat the first run for what calls it"
         ));
     }
-    document.findings = merge(findings);
+    document.take(findings);
     let own = deliver(&document, &args.output)?;
     if !status.success() && args.exit_code != StatusOf::Untorn {
         // The statuses of both overlap, so it is said whose it is.
