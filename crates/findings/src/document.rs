@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Finding, Region, Verdict, merge};
+use crate::merge::{merge, sort};
+use crate::{Finding, Region, Verdict};
 
 /// The name and version of the saved form; a change that old readers cannot take raises the number.
 pub const SCHEMA: &str = "untorn-findings/1";
@@ -110,6 +111,11 @@ impl Document {
     pub fn take(&mut self, findings: Vec<Finding>) {
         let is_finding = |finding: &Finding| finding.verdict > Verdict::Unproved;
         (self.findings, self.unproved) = merge(findings).into_iter().partition(is_finding);
+    }
+
+    /// Puts what deserves a look most to the front, after findings were ranked.
+    pub fn sort(&mut self) {
+        sort(&mut self.findings);
     }
 
     /// What the proof of a region rests on.

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use crate::{Evidence, Finding};
+use crate::cause::unite_causes;
+use crate::{Evidence, Executions, Finding};
 
 /// How many pieces of evidence of one sort are kept for a region: more help nobody.
 const KEPT: usize = 5;
 
-/// One finding per region (per group for a cycle that blames nobody), ranked.
+/// One finding per region (per group for a cycle that blames nobody) and cause, in order.
 ///
-/// Ranked: observed first, then by how many analyses agree, then by name.
+/// In order: the highest rank first, then the strongest verdict, then by how many analyses agree, then by name.
 /// A finding with a stronger verdict gives the merged one its kind and message.
 pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
@@ -23,13 +24,18 @@ pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
             }
         }
     }
-    merged.sort_by(|a, b| {
-        (b.verdict, b.analyses.len())
-            .cmp(&(a.verdict, a.analyses.len()))
+    sort(&mut merged);
+    unite_causes(merged)
+}
+
+/// Puts what deserves a look most to the front.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        (b.level(), b.verdict, b.analyses.len())
+            .cmp(&(a.level(), a.verdict, a.analyses.len()))
             .then_with(|| a.region.cmp(&b.region))
             .then_with(|| a.group.cmp(&b.group))
     });
-    merged
 }
 
 fn unite(into: &mut Finding, from: Finding) {
@@ -43,14 +49,40 @@ fn unite(into: &mut Finding, from: Finding) {
     } else {
         into.occurrences = into.occurrences.max(from.occurrences);
     }
+    // One cause that two runs saw in different regions.
+    if !into.region.same_as(&from.region) && into.group.is_empty() {
+        let region = from.region.clone();
+        if !into.affected.iter().any(|known| known.same_as(&region)) {
+            into.affected.push(region);
+        }
+    }
     let stronger =
         (from.verdict, std::cmp::Reverse(from.kind)) > (into.verdict, std::cmp::Reverse(into.kind));
     if stronger {
         into.kind = from.kind;
         into.message = from.message;
-        into.region.clone_from(&from.region);
+        if into.region.same_as(&from.region) {
+            into.region.clone_from(&from.region);
+        }
     }
     into.verdict = into.verdict.max(from.verdict);
+    // Two analyses of one run count the same executions; the counts of two runs are not told apart here, and the larger says enough.
+    into.executions = match (into.executions, from.executions) {
+        (Some(a), Some(b)) => Some(Executions {
+            torn: a.torn.max(b.torn),
+            of: a.of.max(b.of),
+        }),
+        (a, b) => a.or(b),
+    };
+    into.rank = match (into.rank.take(), from.rank) {
+        (Some(a), Some(b)) => Some(if b.level > a.level { b } else { a }),
+        (a, b) => a.or(b),
+    };
+    for region in from.affected {
+        if !into.affected.contains(&region) {
+            into.affected.push(region);
+        }
+    }
     for analysis in from.analyses {
         if !into.analyses.contains(&analysis) {
             into.analyses.push(analysis);
@@ -82,6 +114,7 @@ fn unite_evidence(into: &mut Evidence, from: Evidence) {
     add(&mut into.races, from.races);
     add(&mut into.method_views, from.method_views);
     add(&mut into.typings, from.typings);
+    into.awaits_threads |= from.awaits_threads;
     for region in from.enclosing {
         if !into.enclosing.contains(&region) {
             into.enclosing.push(region);

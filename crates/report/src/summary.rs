@@ -3,7 +3,8 @@
 use untorn_findings::{Document, Finding};
 
 use crate::places;
-use crate::words::{count, headline, place_text, verdict};
+use crate::show::{Show, shown};
+use crate::words::{count, headline, level, place_text, verdict};
 
 /// Findings named in full; a summary is read at a glance.
 const NAMED: usize = 20;
@@ -26,11 +27,12 @@ pub fn render(document: &Document) -> String {
         out.push_str("Nothing was found.\n");
         return out;
     }
-    out.push_str("| | region | place | what |\n|---|---|---|---|\n");
-    for finding in document.findings.iter().take(NAMED) {
+    out.push_str("| | rank | region | place | what |\n|---|---|---|---|---|\n");
+    let worth = shown(document, Show::Worth);
+    for finding in worth.iter().take(NAMED) {
         out.push_str(&row(finding));
     }
-    let left = document.findings.len().saturating_sub(NAMED);
+    let left = document.findings.len() - worth.len().min(NAMED);
     if left > 0 {
         out.push_str(&format!("\nAnd {} more.\n", count(left, "finding")));
     }
@@ -40,8 +42,9 @@ pub fn render(document: &Document) -> String {
 fn row(finding: &Finding) -> String {
     let place = place_text(&places::of_region(&finding.region)).unwrap_or_default();
     format!(
-        "| {} | {} | {} | {} |\n",
+        "| {} | {} | {} | {} | {} |\n",
         verdict(finding.verdict),
+        (finding.rank.as_ref()).map_or("", |rank| level(rank.level)),
         code(&finding.region.short_name()),
         escape(&place),
         escape(&headline(finding))

@@ -6,7 +6,7 @@ mod interleaving;
 mod listing;
 mod style;
 
-use untorn_findings::{Document, Finding, Verdict};
+use untorn_findings::{Document, Finding, Level, Verdict};
 
 use crate::show::{Show, shown};
 use crate::words::{count, headline, place_text, verdict_counts};
@@ -21,6 +21,8 @@ pub struct Options {
     pub width: usize,
     pub colour: bool,
     pub show: Show,
+    /// How many findings are shown at most.
+    pub limit: Option<usize>,
     /// Only the headlines.
     pub quiet: bool,
     /// Every piece of evidence, not only the first of its sort.
@@ -35,6 +37,7 @@ impl Default for Options {
             width: 80,
             colour: false,
             show: Show::default(),
+            limit: None,
             quiet: false,
             verbose: false,
             stats: false,
@@ -115,11 +118,14 @@ impl Page<'_> {
     }
 
     fn document(&mut self, document: &Document) {
-        for (index, finding) in shown(document, self.options.show).iter().enumerate() {
+        let chosen = shown(document, self.options.show);
+        let most = self.options.limit.unwrap_or(usize::MAX);
+        for (index, finding) in chosen.iter().take(most).enumerate() {
             self.finding(index + 1, finding);
         }
         self.blank();
         self.summary(document);
+        self.left_out(document, chosen.len(), most);
         if self.options.stats {
             self.blank();
             for (name, value) in &document.stats {
@@ -182,6 +188,38 @@ impl Page<'_> {
         }
     }
 
+    /// One line for what is not shown.
+    fn left_out(&mut self, document: &Document, chosen: usize, most: usize) {
+        let low = (document.findings.iter())
+            .filter(|finding| finding.level() == Level::Low)
+            .count();
+        if self.options.show == Show::Worth && low > 0 {
+            let are = if low == 1 { "is" } else { "are" };
+            self.line(&format!(
+                "{low} of them {are} ranked low and not shown; --show all shows them"
+            ));
+        }
+        if chosen > most {
+            self.line(&format!(
+                "{} more are not shown, since --limit is {most}",
+                chosen - most
+            ));
+        }
+    }
+
+    /// The rank and its reasons, how often the region was torn, and who else the cause spoils.
+    fn worth(&mut self, finding: &Finding) {
+        if let Some(rank) = &finding.rank {
+            self.labelled("Rank", &words::rank(rank));
+        }
+        if let Some(text) = words::frequency(finding) {
+            self.labelled("Seen", &text);
+        }
+        if let Some(text) = words::affected(finding) {
+            self.labelled("Affected", &text);
+        }
+    }
+
     fn finding(&mut self, number: usize, finding: &Finding) {
         let quiet = self.options.quiet;
         if !quiet {
@@ -197,7 +235,10 @@ impl Page<'_> {
         let place = place_text(&places::of_region(&finding.region))
             .map_or(String::new(), |text| format!("  {text}"));
         let number = format!("{number}.");
-        self.line(&format!("{number:<INDENT$}{verdict}  {name}{place}"));
+        let level = (finding.rank.as_ref()).map_or_else(String::new, |rank| {
+            format!("  {}", words::level(rank.level))
+        });
+        self.line(&format!("{number:<INDENT$}{verdict}{level}  {name}{place}"));
         self.paragraph(INDENT, &headline(finding));
         if quiet {
             return;
@@ -210,9 +251,7 @@ impl Page<'_> {
             self.labelled(label, &format!("{}: {}", opinion.analysis, opinion.says));
             label = "";
         }
-        if finding.occurrences > 1 {
-            self.labelled("Seen", &format!("{} times", finding.occurrences));
-        }
+        self.worth(finding);
         for note in &finding.evidence.notes {
             self.labelled("Note", note);
         }

@@ -1,6 +1,7 @@
 //! Hands findings to the user in the form asked for.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
@@ -8,12 +9,13 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use untorn_config::Date;
-use untorn_findings::{Document, ReadError};
+use untorn_findings::{Document, Finding, Level, ReadError};
+use untorn_rank::Code;
 use untorn_report::show::{Show, shown};
 use untorn_report::{diff, html, sarif, summary, text};
 use untorn_trace::Note;
 
-use crate::cli::{Format, OutputArgs, ShowArg};
+use crate::cli::{FailOn, Format, OutputArgs, ShowArg};
 use crate::failure::Failure;
 use crate::library::Library;
 use crate::project::Project;
@@ -36,11 +38,22 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     for complaint in untorn_config::apply(&project.config.suppress, &mut document, today()) {
         note(&complaint.to_string());
     }
+    // What was ranked with code at hand keeps its rank.
+    untorn_rank::rank(&mut document, &Code::default());
+    let mut stronger = BTreeSet::new();
     if let Some(path) = &args.baseline {
-        let known = diff::subtract(&mut document, &read(path)?);
+        let subtracted = diff::subtract(&mut document, &read(path)?);
         note(&format!(
-            "{known} findings are in the baseline and not shown"
+            "{} findings are in the baseline and not shown",
+            subtracted.known
         ));
+        stronger = subtracted.stronger;
+        if !stronger.is_empty() {
+            note(&format!(
+                "{} findings of the baseline have a stronger verdict now; they are shown, and fail only with --fail-on stronger",
+                stronger.len()
+            ));
+        }
     }
     let excerpts = library.excerpts(&document);
     let rendered = match format(args) {
@@ -58,15 +71,34 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
         (file.write_all(summary::render(&document).as_bytes()))
             .map_err(|source| Failure::file(path, source))?;
     }
-    Ok(status(!document.findings.is_empty(), args))
+    let failing = (document.findings.iter()).any(|finding| {
+        if stronger.contains(&finding.fingerprint) {
+            args.fail_on == FailOn::Stronger
+        } else {
+            fails(finding, args.fail_on)
+        }
+    });
+    Ok(status(failing, args))
+}
+
+/// Whether a finding makes the status 1.
+pub fn fails(finding: &Finding, rule: FailOn) -> bool {
+    let (level, seen) = (finding.level(), finding.verdict.is_seen());
+    match rule {
+        FailOn::Worth | FailOn::Stronger => level == Level::High || (seen && level > Level::Low),
+        FailOn::Observed => seen,
+        FailOn::High => level == Level::High,
+        FailOn::Any => true,
+        FailOn::None => false,
+    }
 }
 
 /// The document with only the findings that were asked for, for programs that show all they get.
 fn narrowed<'a>(document: &'a Document, args: &OutputArgs) -> Cow<'a, Document> {
-    let show = show(args);
-    if show == Show::All {
+    // Code hosts have their own filters, by level: only what was asked for is left out.
+    let (Some(_), show) = (args.show, show(args)) else {
         return Cow::Borrowed(document);
-    }
+    };
     Cow::Owned(Document {
         findings: shown(document, show).into_iter().cloned().collect(),
         ..document.clone()
@@ -75,13 +107,14 @@ fn narrowed<'a>(document: &'a Document, args: &OutputArgs) -> Cow<'a, Document> 
 
 fn show(args: &OutputArgs) -> Show {
     match args.show {
-        None | Some(ShowArg::All) => Show::All,
+        None => Show::Worth,
+        Some(ShowArg::All) => Show::All,
         Some(ShowArg::Observed) => Show::Observed,
         Some(ShowArg::Unproved) => Show::Unproved,
     }
 }
 
-/// 1 if something was found, unless the user wants 0.
+/// 1 if something fails, unless the user wants 0.
 pub fn status(found: bool, args: &OutputArgs) -> ExitCode {
     if found && !args.exit_zero {
         ExitCode::from(1)
@@ -181,6 +214,7 @@ fn text_options(args: &OutputArgs) -> text::Options {
         width: if on_terminal { width } else { 100 },
         colour: on_terminal && !no_colour,
         show: show(args),
+        limit: args.limit,
         quiet: args.quiet,
         verbose: args.verbose,
         stats: args.stats,

@@ -1,6 +1,6 @@
 // The overview: the ladder, counts by package, filters, the list, statistics.
 
-const filters = { text: "", verdict: "", kind: "", analysis: "", package: "" };
+const filters = { text: "", level: "", verdict: "", kind: "", analysis: "", package: "" };
 // Rows are made in portions as they come into sight, so that ten thousand findings cost no more than a few.
 const PORTION = 150;
 let shown = DATA.findings;
@@ -82,6 +82,7 @@ function controls() {
   return el("form", { class: "filters", role: "search", on: { submit: (event) => event.preventDefault() } },
     el("label", { class: "search" }, "Search",
       el("input", { type: "search", name: "text", placeholder: "method, class, field, thread …  ( / )", autocomplete: "off", on: { input: (event) => choose("text", event.target.value) } })),
+    DATA.findings.some((finding) => finding.level) && select("level", "Rank", ["high", "medium", "low"]),
     select("verdict", "Verdict", sorted(DATA.findings.map((finding) => finding.verdict))),
     select("kind", "Kind", kinds, kinds.map((kind) => DATA.kinds[kind].title)),
     select("analysis", "Analysis", sorted(DATA.findings.flatMap((finding) => finding.analyses))),
@@ -102,7 +103,7 @@ function row(finding, index) {
   return el("li", { "aria-setsize": shown.length, "aria-posinset": index + 1 },
     el("a", { href: `#f/${finding.id}` },
       badge(finding.verdict), el("strong", {}, finding.name),
-      el("span", { class: "place" }, finding.place || ""),
+      el("span", { class: "place" }, [finding.place, finding.level].filter(Boolean).join(" · ")),
       el("span", { class: "by" }, finding.analyses.join(", ")),
       el("span", { class: "headline" }, finding.headline)));
 }
@@ -131,7 +132,8 @@ function haystack(finding) {
 }
 
 function matches(finding, words) {
-  return (!filters.verdict || finding.verdict === filters.verdict)
+  return (!filters.level || finding.level === filters.level)
+    && (!filters.verdict || finding.verdict === filters.verdict)
     && (!filters.kind || finding.kind === filters.kind)
     && (!filters.analysis || finding.analyses.includes(filters.analysis))
     && (!filters.package || packageKey(finding) === filters.package)

@@ -15,6 +15,7 @@ use untorn_types::ought::Ought;
 use untorn_types::report::Typed;
 
 use crate::cli::OutputArgs;
+use crate::code;
 use crate::failure::Failure;
 use crate::library::declarations;
 use crate::output::{deliver, note, print};
@@ -179,6 +180,8 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         document.proved_if_sequential = outcome.proved_if_sequential;
     }
     document.take(findings);
+    let code = code::of_paths(&document, &plan);
+    untorn_rank::rank(&mut document, &code);
     deliver(&document, &args.output)
 }
 

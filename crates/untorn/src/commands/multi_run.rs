@@ -1,5 +1,7 @@
 //! First and second runs of a program: what the agent is told, and what becomes of what it says.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::{FirstRun, Profile, StaticRegion};
@@ -104,6 +106,7 @@ pub fn first_run(source: &mut LiveSource) -> Seen {
     Seen {
         outcome,
         tally: source.tally(),
+        code: BTreeMap::new(),
         profile: Some(profile),
         stale: Vec::new(),
     }

@@ -1,5 +1,6 @@
 //! `untorn run`: watches a program while it runs, and reports at its end.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
@@ -9,6 +10,7 @@ use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
 
 use crate::cli::{RunArgs, StatusOf};
+use crate::code::{self, named};
 use crate::commands::multi_run::{chosen, first_run, stale};
 use crate::commands::sifting::{sift, suffices};
 use crate::commands::watching::{ending, options, stats, status_of, warn};
@@ -32,6 +34,8 @@ pub struct Seen {
     pub tally: Tally,
     /// What a first run says.
     pub profile: Option<Profile>,
+    /// The class files of what findings speak of.
+    pub code: BTreeMap<String, Vec<u8>>,
     /// Classes that are not those that a second run's profile was made from.
     pub stale: Vec<String>,
 }
@@ -42,6 +46,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let wanted = args.selection.select(default(args))?;
     options.config.mode = chosen(&args.selection)?;
     let mut names = wanted.analyses.iter().map(|analysis| analysis.name());
+    options.config.code = true;
     options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
     let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
     if processes.is_empty() {
@@ -51,6 +56,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut findings = Vec::new();
     let mut profile = Profile::default();
     let mut stale = Vec::new();
+    let mut code = BTreeMap::new();
     let alone = processes.len() == 1;
     for mut process in processes {
         warn(&process);
@@ -62,6 +68,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         // The processes of one run are one first run.
         seen.profile.iter().for_each(|of_one| profile.merge(of_one));
         stale.extend(seen.stale);
+        code.extend(seen.code);
         if alone {
             document.stats = counts;
         } else {
@@ -80,6 +87,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         ));
     }
     document.take(findings);
+    let code = code::of_files(&document, &code)?;
+    untorn_rank::rank(&mut document, &code);
     let own = deliver(&document, &args.output)?;
     if !status.success() && args.exit_code != StatusOf::Untorn {
         // The statuses of both overlap, so it is said whose it is.
@@ -121,8 +130,9 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));
     Ok(Seen {
-        outcome,
         tally: source.tally(),
+        code: named(source.code(), &outcome.findings),
+        outcome,
         profile: None,
         stale: match args.selection.mode {
             RunMode::Second => stale(&args.selection.second_profile()?, source),
