@@ -147,6 +147,14 @@ impl Registry {
         locked(&self.tables).class(loader, name, source_file, hash)
     }
 
+    /// Hands over the class file of a class.
+    pub fn code(&self, class: u32, bytes: &[u8]) {
+        locked(&self.tables).declare(&Declaration::Code {
+            class,
+            bytes: bytes.to_owned(),
+        });
+    }
+
     /// Makes known what a class declares, before its own references are asked for.
     ///
     /// Classes are seen in the order in which they are loaded, often before their superclasses; a redefined one is seen again.

@@ -5,6 +5,7 @@ use untorn_findings::Finding;
 use untorn_model::{Event, EventIndex, Kinds, Tables};
 use untorn_trace::{Batch, Error, Progress, Replay, Source};
 
+use crate::executions::Counter;
 use crate::{Describe, surroundings};
 
 /// What an analysis may look at beside the events.
@@ -66,6 +67,7 @@ pub fn run(
     let mut events: Vec<Event> = Vec::new();
     let mut first = EventIndex(0);
     let mut seen = Kinds::default();
+    let mut executions = Counter::default();
     loop {
         let kinds = source.fill(&mut events)?;
         if events.is_empty() {
@@ -86,6 +88,9 @@ pub fn run(
                 analysis.batch(&batch, &context)?;
             }
         }
+        if kinds.intersects(Kinds::REGIONS) {
+            executions.batch(&events);
+        }
         seen = seen.union(kinds);
         first = EventIndex(first.0 + events.len() as u64);
         progress(source.progress());
@@ -100,6 +105,7 @@ pub fn run(
     for analysis in analyses {
         analysis.finish(&context, &mut outcome)?;
     }
+    executions.tell(&mut outcome.findings, Describe::new(&context));
     if let Some(replay) = context.replay {
         let calls = seen.intersects(Kinds::CALLS);
         let findings = &mut outcome.findings;

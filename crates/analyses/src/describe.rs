@@ -151,6 +151,7 @@ impl Describe<'_> {
             op,
             target,
             place: self.place(event.site),
+            within: None,
             transaction: None,
             locks: Vec::new(),
             stack: Vec::new(),

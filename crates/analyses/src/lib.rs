@@ -14,6 +14,7 @@ pub mod atomizer;
 pub mod count;
 mod describe;
 pub mod doublechecker;
+mod executions;
 pub mod interleaving;
 pub mod lock_sets;
 pub mod locks_held;

@@ -25,6 +25,8 @@ pub struct Config {
     pub keep_private: bool,
     /// Do not record locks that one thread alone has used: no analysis asks which locks are held.
     pub skip_lone_locks: bool,
+    /// Send the class files of what is watched, for who judges findings by their code.
+    pub code: bool,
     /// The specification of what ought to be atomic, in its TOML form.
     pub spec: Option<String>,
     pub mode: Mode,

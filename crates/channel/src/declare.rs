@@ -90,6 +90,11 @@ pub enum Declaration {
         id: u64,
         text: String,
     },
+    /// The class file of a class, as the program has it; sent only if the reader asks for code.
+    Code {
+        class: u32,
+        bytes: Vec<u8>,
+    },
 }
 
 fn put_number(out: &mut Vec<u8>, mut value: u64) {
@@ -181,6 +186,12 @@ impl Declaration {
                 put_number(out, *id);
                 put_text(out, text);
             }
+            Self::Code { class, bytes } => {
+                out.push(9);
+                put_number(out, u64::from(*class));
+                put_number(out, bytes.len() as u64);
+                out.extend_from_slice(bytes);
+            }
         }
     }
 
@@ -231,6 +242,10 @@ impl Declaration {
             8 => Self::Key {
                 id: take_number(bytes)?,
                 text: take_text(bytes)?,
+            },
+            9 => Self::Code {
+                class: take_id(bytes)?,
+                bytes: take_bytes(bytes)?.to_vec(),
             },
             _ => return Err(Error::Malformed("a declaration of an unknown kind")),
         })
@@ -312,12 +327,17 @@ fn take_id(bytes: &mut &[u8]) -> Result<u32, Error> {
     u32::try_from(take_number(bytes)?).map_err(|_| Error::Malformed("an id beyond 32 bits"))
 }
 
-fn take_text(bytes: &mut &[u8]) -> Result<String, Error> {
+fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Error> {
     let length = take_number(bytes)? as usize;
-    let (text, rest) = bytes
+    let (taken, rest) = bytes
         .split_at_checked(length)
         .ok_or(Error::Malformed("a declaration that ends in the middle"))?;
     *bytes = rest;
+    Ok(taken)
+}
+
+fn take_text(bytes: &mut &[u8]) -> Result<String, Error> {
+    let text = take_bytes(bytes)?;
     // Names come from class files, where anything goes: what is not Unicode is replaced, not refused.
     Ok(String::from_utf8_lossy(text).into_owned())
 }
@@ -405,6 +425,8 @@ mod tests {
             (any::<u32>(), text).prop_map(|(id, name)| Declaration::Thread { id, name }),
             (any::<u32>(), text).prop_map(|(id, name)| Declaration::RuntimeClass { id, name }),
             (any::<u64>(), text).prop_map(|(id, text)| Declaration::Key { id, text }),
+            (any::<u32>(), proptest::collection::vec(any::<u8>(), 0..40))
+                .prop_map(|(class, bytes)| Declaration::Code { class, bytes }),
         ]
     }
 

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Finding, Region};
+use crate::merge::{merge, sort};
+use crate::{Finding, Region, Verdict};
 
 /// The name and version of the saved form; a change that old readers cannot take raises the number.
 pub const SCHEMA: &str = "untorn-findings/1";
@@ -25,6 +26,9 @@ pub struct Document {
     /// What was analyzed, as the user named it.
     pub inputs: Vec<String>,
     pub findings: Vec<Finding>,
+    /// Regions that ought to be atomic and that nothing proves or suspects: a state and no finding.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unproved: Vec<Finding>,
     /// Regions that types show atomic.
     pub proved: Vec<Region>,
     /// What was believed without a check, and the proofs that rest on it.
@@ -94,12 +98,24 @@ impl Document {
             },
             inputs,
             findings: Vec::new(),
+            unproved: Vec::new(),
             proved: Vec::new(),
             assumed: Vec::new(),
             proved_if_sequential: Vec::new(),
             suppressed: Vec::new(),
             stats: serde_json::Map::new(),
         }
+    }
+
+    /// Takes what analyses report: unites what they say of one region, and keeps what is only not proved apart.
+    pub fn take(&mut self, findings: Vec<Finding>) {
+        let is_finding = |finding: &Finding| finding.verdict > Verdict::Unproved;
+        (self.findings, self.unproved) = merge(findings).into_iter().partition(is_finding);
+    }
+
+    /// Puts what deserves a look most to the front, after findings were ranked.
+    pub fn sort(&mut self) {
+        sort(&mut self.findings);
     }
 
     /// What the proof of a region rests on.
@@ -173,6 +189,7 @@ impl<'de> Visitor<'de> for Partial<'_> {
                 "tool" => document.tool = map.next_value()?,
                 "inputs" => document.inputs = map.next_value()?,
                 "findings" => map.next_value_seed(Items(&mut document.findings))?,
+                "unproved" => map.next_value_seed(Items(&mut document.unproved))?,
                 "suppressed" => map.next_value_seed(Items(&mut document.suppressed))?,
                 // Proofs are left out: what they rest on stands behind them and may be lost.
                 _ => {

@@ -29,6 +29,9 @@ pub struct Evidence {
     /// Regions around the blamed one that are torn with it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub enclosing: Vec<Region>,
+    /// The region starts or awaits other threads: holding a lock over all of it would hold them up.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub awaits_threads: bool,
     /// What the reader should know of how sure this is.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
@@ -63,6 +66,9 @@ pub struct Step {
     pub target: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub place: Option<Place>,
+    /// Where in the text of the torn region it is called, if it lies in something that the region calls.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub within: Option<Place>,
     /// The transaction it belongs to, as an index into the interleaving's transactions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub transaction: Option<u32>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Evidence;
+use crate::{Evidence, Executions, Level, Rank};
 
 /// What ought to be atomic and is not: a method, a block in it, or the label of a region in a text trace.
 #[derive(
@@ -95,16 +95,27 @@ fn headline(fields: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{} and {more} more", shown.join(", ")))
 }
 
-/// How strong a claim is; `proved` regions are listed apart in the document.
+/// How strong a claim is, the weakest first; `proved` regions are listed apart in the document.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
+    /// Types cannot show the region atomic, and nobody showed a conflict either: a state, never a finding.
+    Unproved,
     /// Some analysis holds that the region can be torn.
     Suspected,
     /// A recorded run shows the region torn by data conflicts alone; never wrong.
     Observed,
+    /// Observed in a run that was steered, with a plan that shows it again.
+    Reproduced,
+}
+
+impl Verdict {
+    /// Whether a run showed the region torn.
+    pub fn is_seen(self) -> bool {
+        self >= Self::Observed
+    }
 }
 
 /// What kind of finding it is; the strongest where several were merged.
@@ -145,8 +156,17 @@ pub struct Finding {
     /// One sentence for a person.
     pub message: String,
     pub evidence: Evidence,
+    /// Other regions that the same cause spoils: what mends this one mends them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub affected: Vec<Region>,
     /// How often it was seen.
     pub occurrences: u64,
+    /// How often its region was executed, if that was counted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub executions: Option<Executions>,
+    /// How much it deserves a look, once that was judged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rank: Option<Rank>,
     /// The same for the same defect in another run, or after lines have moved.
     pub fingerprint: String,
 }
@@ -170,9 +190,29 @@ impl Finding {
             kind,
             message,
             evidence,
+            affected: Vec::new(),
             occurrences: 1,
+            executions: None,
+            rank: None,
             fingerprint,
         }
+    }
+
+    /// How much it deserves a look; what nobody judged is neither hidden nor pushed.
+    pub fn level(&self) -> Level {
+        self.rank.as_ref().map_or(Level::Medium, |rank| rank.level)
+    }
+
+    /// Takes in a finding of the same cause, whose region becomes an affected one.
+    pub(crate) fn affect(&mut self, other: Self) {
+        self.verdict = self.verdict.max(other.verdict);
+        for region in std::iter::once(other.region).chain(other.affected) {
+            let known = |known: &Region| known.same_as(&region);
+            if !self.region.same_as(&region) && !self.affected.iter().any(known) {
+                self.affected.push(region);
+            }
+        }
+        self.affected.sort();
     }
 
     /// Names the other regions of a cycle that blames nobody.

@@ -1,7 +1,8 @@
 //! A name for a defect that survives new runs and moved lines.
 //!
 //! It is made of what the region is called and, for a cycle that blames nobody, of what its other regions are called.
-//! Lines, threads, object numbers and the analyses that noticed are left out: they differ from run to run.
+//! Lines, threads, objects, keys, verdicts and the analyses that noticed are left out: they differ from run to run.
+//! So are the locations of a tear: which of its fields tear a region is a matter of the schedule.
 
 use sha2::{Digest, Sha256};
 
@@ -17,7 +18,8 @@ pub fn fingerprint(region: &Region, group: &[Region]) -> String {
     members.sort_unstable();
     let mut hash = Sha256::new();
     for (class, method, descriptor, block, field) in members {
-        for part in [class, Some(method), descriptor, field] {
+        let field = field.map(without_instances);
+        for part in [class, Some(method), descriptor, field.as_deref()] {
             hash.update(part.unwrap_or("").as_bytes());
             hash.update([0]);
         }
@@ -27,6 +29,30 @@ pub fn fingerprint(region: &Region, group: &[Region]) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+/// Names of locations without the numbers of their objects and without keys and indices: `Map[]` for `Map@7["k"]`.
+fn without_instances(names: &str) -> String {
+    let mut kept = String::with_capacity(names.len());
+    let mut rest = names.chars().peekable();
+    let mut quoted = false;
+    while let Some(letter) = rest.next() {
+        match letter {
+            // A key is text of the program, in which brackets mean nothing.
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '@' => while rest.next_if(char::is_ascii_alphanumeric).is_some() {},
+            '[' => {
+                kept.push('[');
+                while rest.next_if(|next| !matches!(next, ']' | '"')).is_some() {}
+            }
+            other => kept.push(other),
+        }
+    }
+    // Several keys of one collection are one location.
+    let mut parts: Vec<&str> = kept.split(", ").collect();
+    parts.dedup();
+    parts.join(", ")
 }
 
 #[cfg(test)]

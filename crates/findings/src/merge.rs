@@ -3,14 +3,15 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::{Evidence, Finding, Interleaving, Kind, Verdict};
+use crate::cause::unite_causes;
+use crate::{Evidence, Executions, Finding, Interleaving, Kind};
 
 /// How many pieces of evidence of one sort are kept for a region: more help nobody.
 const KEPT: usize = 5;
 
-/// One finding per region (per group for a cycle that blames nobody), ranked.
+/// One finding per region (per group for a cycle that blames nobody) and cause, in order.
 ///
-/// Ranked: observed first, then by how many analyses agree, then by name.
+/// In order: the highest rank first, then the strongest verdict, then by how many analyses agree, then by name.
 /// A finding with a stronger verdict gives the merged one its kind and message.
 pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
     let mut merged: Vec<Finding> = Vec::new();
@@ -24,23 +25,37 @@ pub fn merge(findings: Vec<Finding>) -> Vec<Finding> {
             }
         }
     }
-    merged.sort_by(|a, b| {
-        (b.verdict, b.analyses.len())
-            .cmp(&(a.verdict, a.analyses.len()))
+    sort(&mut merged);
+    unite_causes(merged)
+}
+
+/// Puts what deserves a look most to the front.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
+        (b.level(), b.verdict, b.analyses.len())
+            .cmp(&(a.level(), a.verdict, a.analyses.len()))
             .then_with(|| a.region.cmp(&b.region))
             .then_with(|| a.group.cmp(&b.group))
     });
-    merged
 }
 
 fn unite(into: &mut Finding, mut from: Finding) {
     into.occurrences = occurrences(into, &from);
+    // One cause that two runs saw in different regions.
+    if !into.region.same_as(&from.region) && into.group.is_empty() {
+        let region = from.region.clone();
+        if !into.affected.iter().any(|known| known.same_as(&region)) {
+            into.affected.push(region);
+        }
+    }
     let stronger =
         (from.verdict, std::cmp::Reverse(from.kind)) > (into.verdict, std::cmp::Reverse(into.kind));
     if stronger {
         into.kind = from.kind;
         into.message = from.message;
-        into.region.clone_from(&from.region);
+        if into.region.same_as(&from.region) {
+            into.region.clone_from(&from.region);
+        }
     }
     // Doubts about a weaker verdict do not concern a stronger one.
     match from.verdict.cmp(&into.verdict) {
@@ -49,6 +64,23 @@ fn unite(into: &mut Finding, mut from: Finding) {
         Ordering::Greater => into.evidence.notes.clear(),
     }
     into.verdict = into.verdict.max(from.verdict);
+    // Two analyses of one run count the same executions; the counts of two runs are not told apart here, and the larger says enough.
+    into.executions = match (into.executions, from.executions) {
+        (Some(a), Some(b)) => Some(Executions {
+            torn: a.torn.max(b.torn),
+            of: a.of.max(b.of),
+        }),
+        (a, b) => a.or(b),
+    };
+    into.rank = match (into.rank.take(), from.rank) {
+        (Some(a), Some(b)) => Some(if b.level > a.level { b } else { a }),
+        (a, b) => a.or(b),
+    };
+    for region in from.affected {
+        if !into.affected.contains(&region) {
+            into.affected.push(region);
+        }
+    }
     for analysis in from.analyses {
         if !into.analyses.contains(&analysis) {
             into.analyses.push(analysis);
@@ -56,7 +88,7 @@ fn unite(into: &mut Finding, mut from: Finding) {
     }
     into.analyses.sort();
     unite_evidence(&mut into.evidence, from.evidence);
-    if into.verdict == Verdict::Observed {
+    if into.verdict.is_seen() {
         let shown = &mut into.evidence.interleavings;
         shown.retain(Interleaving::is_observation);
     }
@@ -104,6 +136,7 @@ fn unite_evidence(into: &mut Evidence, from: Evidence) {
     add(&mut into.races, from.races);
     add(&mut into.method_views, from.method_views);
     add(&mut into.typings, from.typings);
+    into.awaits_threads |= from.awaits_threads;
     for region in from.enclosing {
         if !into.enclosing.contains(&region) {
             into.enclosing.push(region);
@@ -118,7 +151,9 @@ fn unite_evidence(into: &mut Evidence, from: Evidence) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Edge, EdgeKind, Evidence, Finding, Interleaving, Kind, Region, Verdict, merge};
+    use crate::{
+        Document, Edge, EdgeKind, Evidence, Finding, Interleaving, Kind, Region, Verdict, merge,
+    };
 
     fn finding(analysis: &str, kind: Kind, verdict: Verdict, label: &str) -> Finding {
         let message = format!("{analysis} on {label}");
@@ -174,6 +209,28 @@ mod tests {
             assert_eq!(merged[0].occurrences, 3, "{order:?}");
             assert_eq!(merged[0].evidence.notes, ["a fact"], "{order:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_proved_is_a_finding_only_where_somebody_suspects_it() {
+        let mut document = Document::new(Vec::new());
+        document.take(vec![
+            finding("types", Kind::Untypable, Verdict::Unproved, "a"),
+            finding("types", Kind::Untypable, Verdict::Unproved, "b"),
+            finding(
+                "consistency",
+                Kind::MethodInconsistency,
+                Verdict::Suspected,
+                "a",
+            ),
+        ]);
+        assert_eq!(document.findings.len(), 1);
+        assert_eq!(document.findings[0].region.method, "a");
+        assert_eq!(document.findings[0].verdict, Verdict::Suspected);
+        assert_eq!(document.findings[0].kind, Kind::MethodInconsistency);
+        assert_eq!(document.findings[0].analyses, ["consistency", "types"]);
+        assert_eq!(document.unproved.len(), 1);
+        assert_eq!(document.unproved[0].region.method, "b");
     }
 
     #[test]

@@ -21,6 +21,7 @@ fn sample() -> Document {
         op: op.into(),
         target: "balance".into(),
         place: None,
+        within: None,
         transaction: Some(0),
         locks: vec![],
         stack: vec![],

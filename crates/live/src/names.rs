@@ -45,6 +45,8 @@ pub struct Names {
     class_by_name: FxHashMap<StrId, ClassId>,
     /// By name: the hashes of the class files that were loaded.
     hashes: BTreeMap<String, BTreeSet<u64>>,
+    /// By name: the class file that was loaded last, if the program sends them.
+    code: BTreeMap<String, Vec<u8>>,
     fields: Vec<Option<(FieldId, ClassId)>>,
     methods: Vec<Option<MethodId>>,
     regions: Vec<Option<RegionId>>,
@@ -184,6 +186,12 @@ impl Names {
                 self.keys.insert(id, text);
                 Some(())
             }
+            Declaration::Code { class, bytes } => {
+                let class = get(&self.classes, class)?;
+                let name = self.tables.class_name(class).to_owned();
+                self.code.insert(name, bytes);
+                Some(())
+            }
         }
     }
 
@@ -292,6 +300,11 @@ impl Names {
     /// By name: the hashes of the class files that were loaded.
     pub fn hashes(&self) -> &BTreeMap<String, BTreeSet<u64>> {
         &self.hashes
+    }
+
+    /// By class name: the class file that was loaded last.
+    pub fn code(&self) -> &BTreeMap<String, Vec<u8>> {
+        &self.code
     }
 
     /// Whether a site was declared.

@@ -111,6 +111,11 @@ impl LiveSource {
         self.names.hashes()
     }
 
+    /// By class name: the class file that was loaded last, if the program was asked to send them.
+    pub fn code(&self) -> &BTreeMap<String, Vec<u8>> {
+        self.names.code()
+    }
+
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }

@@ -1,9 +1,9 @@
 //! What changed between two documents.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
-use untorn_findings::{Document, Finding, Verdict};
+use untorn_findings::{Document, Finding, Region, Verdict, fingerprint};
 
 use crate::places;
 use crate::words::{count, headline, place_text, verdict};
@@ -12,7 +12,7 @@ use crate::words::{count, headline, place_text, verdict};
 #[derive(Debug, Default, Serialize)]
 pub struct Diff<'a> {
     pub new: Vec<&'a Finding>,
-    /// Was suspected, is observed.
+    /// Has a stronger verdict than before: was suspected, is observed.
     pub stronger: Vec<&'a Finding>,
     pub gone: Vec<&'a Finding>,
     /// Found before and now, with the same verdict or a weaker one.
@@ -20,35 +20,72 @@ pub struct Diff<'a> {
 }
 
 pub fn diff<'a>(before: &'a Document, after: &'a Document) -> Diff<'a> {
-    let mut known: HashMap<&str, &Finding> = (before.findings.iter())
-        .map(|finding| (finding.fingerprint.as_str(), finding))
-        .collect();
+    let (known, now) = (Known::of(before), Known::of(after));
     let mut diff = Diff::default();
     for finding in &after.findings {
-        match known.remove(finding.fingerprint.as_str()) {
+        match known.verdict_of(finding) {
             None => diff.new.push(finding),
-            Some(old) if old.verdict < finding.verdict => diff.stronger.push(finding),
+            Some(old) if old < finding.verdict => diff.stronger.push(finding),
             Some(_) => diff.same += 1,
         }
     }
     diff.gone = (before.findings.iter())
-        .filter(|finding| known.contains_key(finding.fingerprint.as_str()))
+        .filter(|finding| now.verdict_of(finding).is_none())
         .collect();
     diff
 }
 
-impl Diff<'_> {
-    /// Whether something is worse than before.
-    pub fn is_worse(&self) -> bool {
-        !self.new.is_empty() || !self.stronger.is_empty()
+/// What a document knows, by name.
+///
+/// Schedules decide which regions of a cycle are seen together, and which of several regions shows a cause.
+/// So a finding is also known if every region of it was named before.
+struct Known<'a> {
+    by_fingerprint: HashMap<&'a str, Verdict>,
+    regions: HashMap<String, Verdict>,
+}
+
+impl<'a> Known<'a> {
+    fn of(document: &'a Document) -> Self {
+        let mut known = Self {
+            by_fingerprint: HashMap::new(),
+            regions: HashMap::new(),
+        };
+        for finding in &document.findings {
+            let verdict = finding.verdict;
+            known.by_fingerprint.insert(&finding.fingerprint, verdict);
+            for region in regions(finding).chain(&finding.affected) {
+                let most = known
+                    .regions
+                    .entry(fingerprint(region, &[]))
+                    .or_insert(verdict);
+                *most = verdict.max(*most);
+            }
+        }
+        known
     }
 
+    /// The verdict that a finding had, if it is known.
+    fn verdict_of(&self, finding: &Finding) -> Option<Verdict> {
+        if let Some(verdict) = self.by_fingerprint.get(finding.fingerprint.as_str()) {
+            return Some(*verdict);
+        }
+        let before = |region: &Region| self.regions.get(&fingerprint(region, &[])).copied();
+        let all: Option<Vec<Verdict>> = regions(finding).map(before).collect();
+        all?.into_iter().max()
+    }
+}
+
+fn regions(finding: &Finding) -> impl Iterator<Item = &Region> {
+    std::iter::once(&finding.region).chain(&finding.group)
+}
+
+impl Diff<'_> {
     /// The changes as a person reads them.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for (title, findings) in [
             ("New", &self.new),
-            ("Observed now, suspected before", &self.stronger),
+            ("With a stronger verdict than before", &self.stronger),
             ("Gone", &self.gone),
         ] {
             if findings.is_empty() {
@@ -78,14 +115,31 @@ impl Diff<'_> {
     }
 }
 
-/// Leaves only what the baseline does not have, or has with a weaker verdict; says how many were left out.
-pub fn subtract(document: &mut Document, baseline: &Document) -> usize {
-    let known: HashMap<&str, Verdict> = (baseline.findings.iter())
-        .map(|finding| (finding.fingerprint.as_str(), finding.verdict))
-        .collect();
-    let before = document.findings.len();
-    document.findings.retain(|finding| {
-        (known.get(finding.fingerprint.as_str())).is_none_or(|verdict| *verdict < finding.verdict)
-    });
-    before - document.findings.len()
+/// What became of a document's findings in the light of a baseline.
+#[derive(Debug, Default)]
+pub struct Subtracted {
+    /// How many the baseline has, and are left out.
+    pub known: usize,
+    /// The fingerprints of those that it has with a weaker verdict, and that are kept.
+    pub stronger: BTreeSet<String>,
+}
+
+/// Leaves only what the baseline does not have, or has with a weaker verdict.
+pub fn subtract(document: &mut Document, baseline: &Document) -> Subtracted {
+    let known = Known::of(baseline);
+    let mut subtracted = Subtracted::default();
+    document
+        .findings
+        .retain(|finding| match known.verdict_of(finding) {
+            None => true,
+            Some(before) if before < finding.verdict => {
+                subtracted.stronger.insert(finding.fingerprint.clone());
+                true
+            }
+            Some(_) => {
+                subtracted.known += 1;
+                false
+            }
+        });
+    subtracted
 }

@@ -50,7 +50,7 @@ impl Excerpts {
         find: &mut dyn FnMut(Option<&str>, &str) -> Option<Listing>,
     ) -> Self {
         let mut excerpts = Self::default();
-        for finding in &document.findings {
+        for finding in document.findings.iter().chain(&document.unproved) {
             places::visit(finding, &mut |place| excerpts.add(place, find));
         }
         excerpts

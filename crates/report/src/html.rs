@@ -6,7 +6,7 @@
 mod data;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use untorn_findings::{Document, Verdict};
+use untorn_findings::Document;
 
 use crate::Excerpts;
 use crate::words::count;
@@ -64,7 +64,7 @@ fn page(document: &Document, data: &str) -> Markup {
 
 fn title(document: &Document) -> String {
     let observed = (document.findings.iter())
-        .filter(|finding| finding.verdict == Verdict::Observed)
+        .filter(|finding| finding.verdict.is_seen())
         .count();
     format!(
         "{}, {observed} observed – Untorn",

@@ -12,6 +12,7 @@ pub mod opinions;
 mod places;
 pub mod repair;
 pub mod sarif;
+pub mod show;
 pub mod summary;
 pub mod text;
 pub mod words;

@@ -43,7 +43,8 @@ pub fn visit(finding: &Finding, visit: &mut dyn FnMut(&Place)) {
 }
 
 fn of_step(step: &Step, visit: &mut dyn FnMut(&Place)) {
-    step.place.iter().chain(&step.stack).for_each(visit);
+    let places = step.within.iter().chain(&step.place);
+    places.chain(&step.stack).for_each(visit);
 }
 
 /// Where a region begins.

@@ -23,6 +23,12 @@ pub fn suggestions(finding: &Finding) -> Vec<String> {
                 finding.region.short_name()
             ));
         }
+        _ if meets_threads(finding) => {
+            all.push(format!(
+                "{} starts or awaits other threads, and a lock held over all of it would hold them up: make only the part that belongs together one critical section, or take the region out of the specification.",
+                finding.region.short_name()
+            ));
+        }
         Kind::Cycle => {
             let mut regions: Vec<String> = vec![finding.region.short_name()];
             regions.extend(finding.group.iter().map(Region::short_name));
@@ -33,7 +39,7 @@ pub fn suggestions(finding: &Finding) -> Vec<String> {
         }
         _ => {}
     }
-    if finding.kind != Kind::ForkJoin {
+    if finding.kind != Kind::ForkJoin && !meets_threads(finding) {
         let torn = evidence.interleavings.iter().find(|i| i.torn.is_some());
         all.extend(torn.and_then(|interleaving| one_section(interleaving, finding)));
         all.extend(torn.and_then(library_call));
@@ -55,6 +61,21 @@ pub fn suggestions(finding: &Finding) -> Vec<String> {
     }
     distinct.truncate(MOST);
     distinct
+}
+
+/// Whether the region starts or awaits other threads, as its code or its recorded steps tell.
+fn meets_threads(finding: &Finding) -> bool {
+    let at_the_ends = |order: &Interleaving| {
+        torn_steps(order).is_some_and(|(leaves, enters)| {
+            [leaves, enters].iter().any(|step| {
+                matches!(
+                    step.op.as_str(),
+                    "fork" | "join" | "wait" | "wake" | "signal" | "await"
+                )
+            })
+        })
+    };
+    finding.evidence.awaits_threads || finding.evidence.interleavings.iter().any(at_the_ends)
 }
 
 /// One critical section from the step that leaves the region to the one that enters it again.
@@ -140,7 +161,9 @@ fn span(from: &Step, to: &Step, region: &Region) -> Option<String> {
         }
         _ => place.file == region.file && place.line >= region.line,
     };
-    let (from, to) = from.place.as_ref().zip(to.place.as_ref())?;
+    let in_text = |step: &'_ Step| step.within.clone().or_else(|| step.place.clone());
+    let (from, to) = in_text(from).zip(in_text(to))?;
+    let (from, to) = (&from, &to);
     if !inside(from) || !inside(to) {
         return None;
     }

@@ -6,7 +6,8 @@
 
 use serde_json::{Map, Value, json};
 use untorn_findings::{
-    Document, Finding, Interleaving, Kind, Place, Region, Step, Suppressed, SuppressedBy, Verdict,
+    Document, Finding, Interleaving, Kind, Level, Place, Region, Step, Suppressed, SuppressedBy,
+    Verdict,
 };
 
 use crate::kinds::{KINDS, info};
@@ -69,6 +70,7 @@ fn log(document: &Document, excerpts: &Excerpts) -> Value {
             "properties": {
                 "inputs": document.inputs,
                 "proved": document.proved.len(),
+                "unproved": document.unproved.len(),
                 "assumed": document.assumed.iter().map(|a| &a.what).collect::<Vec<_>>(),
             },
         }],
@@ -119,6 +121,35 @@ fn precision(kind: Kind) -> &'static str {
     }
 }
 
+/// What a code host makes of a finding: its rank, or its verdict where nobody ranked it.
+fn sarif_level(finding: &Finding) -> &'static str {
+    match (
+        finding.verdict,
+        finding.rank.as_ref().map(|rank| rank.level),
+    ) {
+        (Verdict::Unproved, _) => "none",
+        (_, Some(Level::High)) => "error",
+        (_, Some(Level::Medium)) => "warning",
+        (_, Some(Level::Low)) => "note",
+        (verdict, None) if verdict.is_seen() => "error",
+        (_, None) => "warning",
+    }
+}
+
+/// From 0 to 100: the rank first, then the verdict, then how many analyses agree.
+fn priority(finding: &Finding) -> f64 {
+    if finding.verdict == Verdict::Unproved {
+        return 0.0;
+    }
+    let level = match finding.level() {
+        Level::High => 70.0,
+        Level::Medium => 40.0,
+        Level::Low => 10.0,
+    };
+    let verdict = if finding.verdict.is_seen() { 20.0 } else { 0.0 };
+    level + verdict + (finding.analyses.len() as f64).min(10.0)
+}
+
 struct Writer<'a> {
     excerpts: &'a Excerpts,
     kinds: &'a [Kind],
@@ -137,24 +168,34 @@ impl Writer<'_> {
         let mut result = json!({
             "ruleId": info.id,
             "ruleIndex": self.kinds.iter().position(|kind| *kind == finding.kind),
-            "level": match finding.verdict {
-                Verdict::Observed => "error",
-                Verdict::Suspected => "warning",
-            },
+            "level": sarif_level(finding),
             "message": { "text": text },
             "locations": [self.result_location(finding)],
             "occurrenceCount": finding.occurrences.max(1),
             "partialFingerprints": { "untornRegion/v1": finding.fingerprint },
-            "rank": match finding.verdict {
-                Verdict::Observed => 100.0,
-                Verdict::Suspected => (30.0 + 10.0 * finding.analyses.len() as f64).min(90.0),
-            },
+            "rank": priority(finding),
             "properties": {
                 "verdict": finding.verdict,
                 "analyses": finding.analyses,
                 "says": said,
             },
         });
+        if let Some(rank) = &finding.rank {
+            result["properties"]["rank"] = json!(rank);
+        }
+        if let Some(executions) = &finding.executions {
+            result["properties"]["executions"] = json!(executions);
+        }
+        if !finding.affected.is_empty() {
+            result["properties"]["affected"] = (finding.affected.iter())
+                .map(|region| region.short_name().into())
+                .collect::<Vec<Value>>()
+                .into();
+        }
+        if finding.verdict == Verdict::Unproved {
+            // The standard's word for what could not be decided.
+            result["kind"] = "open".into();
+        }
         let flows: Vec<Value> = (finding.evidence.interleavings.iter())
             .take(MOST_FLOWS)
             .map(|interleaving| self.code_flow(interleaving))
@@ -272,9 +313,18 @@ impl Writer<'_> {
             let locks: Vec<String> = step.locks.iter().map(|lock| short(lock)).collect();
             text.push_str(&format!(", holding {}", locks.join(", ")));
         }
+        if let (Some(within), Some(at)) = (&step.within, step.place.as_ref().and_then(place_text)) {
+            // A code host shows the line to repair; where the access itself is, is said.
+            text.push_str(&format!(", at {at}"));
+            return self.flow_entry(step, within, text, essential);
+        }
         let place = step.place.clone().unwrap_or_default();
+        self.flow_entry(step, &place, text, essential)
+    }
+
+    fn flow_entry(&self, step: &Step, place: &Place, text: String, essential: bool) -> Value {
         let mut location = json!({
-            "location": self.location(&place, Some(text)),
+            "location": self.location(place, Some(text)),
             "executionOrder": step.n,
             "importance": if essential { "essential" } else { "important" },
         });

@@ -1,9 +1,10 @@
 //! Markdown for the summary page of a job.
 
-use untorn_findings::{Document, Finding, Verdict};
+use untorn_findings::{Document, Finding};
 
 use crate::places;
-use crate::words::{count, headline, place_text, verdict};
+use crate::show::{Show, shown};
+use crate::words::{count, headline, level, place_text, verdict};
 
 /// Findings named in full; a summary is read at a glance.
 const NAMED: usize = 20;
@@ -11,25 +12,27 @@ const NAMED: usize = 20;
 /// The document as a short Markdown page.
 pub fn render(document: &Document) -> String {
     let observed = (document.findings.iter())
-        .filter(|finding| finding.verdict == Verdict::Observed)
+        .filter(|finding| finding.verdict.is_seen())
         .count();
     let mut out = String::from("## Untorn\n\n");
-    out.push_str("| observed | suspected | proved atomic | suppressed |\n|---:|---:|---:|---:|\n");
+    out.push_str("| observed | suspected | proved atomic | not proved | suppressed |\n|---:|---:|---:|---:|---:|\n");
     out.push_str(&format!(
-        "| {observed} | {} | {} | {} |\n\n",
+        "| {observed} | {} | {} | {} | {} |\n\n",
         document.findings.len() - observed,
         document.proved.len(),
+        document.unproved.len(),
         document.suppressed.len()
     ));
     if document.findings.is_empty() {
         out.push_str("Nothing was found.\n");
         return out;
     }
-    out.push_str("| | region | place | what |\n|---|---|---|---|\n");
-    for finding in document.findings.iter().take(NAMED) {
+    out.push_str("| | rank | region | place | what |\n|---|---|---|---|---|\n");
+    let worth = shown(document, Show::Worth);
+    for finding in worth.iter().take(NAMED) {
         out.push_str(&row(finding));
     }
-    let left = document.findings.len().saturating_sub(NAMED);
+    let left = document.findings.len() - worth.len().min(NAMED);
     if left > 0 {
         out.push_str(&format!("\nAnd {} more.\n", count(left, "finding")));
     }
@@ -39,8 +42,9 @@ pub fn render(document: &Document) -> String {
 fn row(finding: &Finding) -> String {
     let place = place_text(&places::of_region(&finding.region)).unwrap_or_default();
     format!(
-        "| {} | {} | {} | {} |\n",
+        "| {} | {} | {} | {} | {} |\n",
         verdict(finding.verdict),
+        (finding.rank.as_ref()).map_or("", |rank| level(rank.level)),
         code(&finding.region.short_name()),
         escape(&place),
         escape(&headline(finding))

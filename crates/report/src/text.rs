@@ -6,10 +6,11 @@ mod interleaving;
 mod listing;
 mod style;
 
-use untorn_findings::{Document, Finding, Verdict};
+use untorn_findings::{Document, Finding, Level, Verdict};
 
-use crate::words::{count, headline, place_text};
-use crate::{Excerpts, opinions, places, repair};
+use crate::show::{Show, shown};
+use crate::words::{count, headline, place_text, verdict_counts};
+use crate::{Excerpts, opinions, places, repair, words};
 use fill::wrap;
 use style::Style;
 
@@ -19,6 +20,9 @@ pub struct Options {
     /// Columns of the terminal.
     pub width: usize,
     pub colour: bool,
+    pub show: Show,
+    /// How many findings are shown at most.
+    pub limit: Option<usize>,
     /// Only the headlines.
     pub quiet: bool,
     /// Every piece of evidence, not only the first of its sort.
@@ -32,6 +36,8 @@ impl Default for Options {
         Self {
             width: 80,
             colour: false,
+            show: Show::default(),
+            limit: None,
             quiet: false,
             verbose: false,
             stats: false,
@@ -112,11 +118,14 @@ impl Page<'_> {
     }
 
     fn document(&mut self, document: &Document) {
-        for (index, finding) in document.findings.iter().enumerate() {
+        let chosen = shown(document, self.options.show);
+        let most = self.options.limit.unwrap_or(usize::MAX);
+        for (index, finding) in chosen.iter().take(most).enumerate() {
             self.finding(index + 1, finding);
         }
         self.blank();
         self.summary(document);
+        self.left_out(document, chosen.len(), most);
         if self.options.stats {
             self.blank();
             for (name, value) in &document.stats {
@@ -126,17 +135,14 @@ impl Page<'_> {
     }
 
     fn summary(&mut self, document: &Document) {
-        let observed = (document.findings.iter())
-            .filter(|finding| finding.verdict == Verdict::Observed)
-            .count();
         let looked_at = |what: &str| document.stats.get("looked at")?.get(what)?.as_u64();
         let summary = match document.findings.len() {
             0 if looked_at("regions") == Some(0) => "nothing was looked at".to_owned(),
             0 => "nothing found".to_owned(),
             all => format!(
-                "{}: {observed} observed, {} suspected",
+                "{}: {}",
                 count(all, "finding"),
-                all - observed
+                verdict_counts(&document.findings)
             ),
         };
         let mut summary = self.style.strong(&summary);
@@ -154,6 +160,12 @@ impl Page<'_> {
         }
         if left_out_arrays(&document.stats) {
             summary.push_str("; array elements were not watched (--arrays)");
+        }
+        if !document.unproved.is_empty() {
+            summary.push_str(&format!("; {} not proved", document.unproved.len()));
+            if self.options.show != Show::Unproved {
+                summary.push_str(" (--show unproved lists them)");
+            }
         }
         self.line(&summary);
         if let (Some(regions), Some(threads)) = (looked_at("regions"), looked_at("threads")) {
@@ -192,20 +204,57 @@ impl Page<'_> {
         }
     }
 
+    /// One line for what is not shown.
+    fn left_out(&mut self, document: &Document, chosen: usize, most: usize) {
+        let low = (document.findings.iter())
+            .filter(|finding| finding.level() == Level::Low)
+            .count();
+        if self.options.show == Show::Worth && low > 0 {
+            let are = if low == 1 { "is" } else { "are" };
+            self.line(&format!(
+                "{low} of them {are} ranked low and not shown; --show all shows them"
+            ));
+        }
+        if chosen > most {
+            self.line(&format!(
+                "{} more are not shown, since --limit is {most}",
+                chosen - most
+            ));
+        }
+    }
+
+    /// The rank and its reasons, how often the region was torn, and who else the cause spoils.
+    fn worth(&mut self, finding: &Finding) {
+        if let Some(rank) = &finding.rank {
+            self.labelled("Rank", &words::rank(rank));
+        }
+        if let Some(text) = words::frequency(finding) {
+            self.labelled("Seen", &text);
+        }
+        if let Some(text) = words::affected(finding) {
+            self.labelled("Affected", &text);
+        }
+    }
+
     fn finding(&mut self, number: usize, finding: &Finding) {
         let quiet = self.options.quiet;
         if !quiet {
             self.blank();
         }
+        let word = words::verdict(finding.verdict);
         let verdict = match finding.verdict {
-            Verdict::Observed => self.style.observed("observed"),
-            Verdict::Suspected => self.style.suspected("suspected"),
+            Verdict::Observed | Verdict::Reproduced => self.style.observed(word),
+            Verdict::Suspected => self.style.suspected(word),
+            Verdict::Unproved => self.style.faint(word),
         };
         let name = self.style.strong(&finding.region.short_name());
         let place = place_text(&places::of_region(&finding.region))
             .map_or(String::new(), |text| format!("  {text}"));
         let number = format!("{number}.");
-        self.line(&format!("{number:<INDENT$}{verdict}  {name}{place}"));
+        let level = (finding.rank.as_ref()).map_or_else(String::new, |rank| {
+            format!("  {}", words::level(rank.level))
+        });
+        self.line(&format!("{number:<INDENT$}{verdict}{level}  {name}{place}"));
         self.paragraph(INDENT, &headline(finding));
         if quiet {
             return;
@@ -218,9 +267,7 @@ impl Page<'_> {
             self.labelled(label, &format!("{}: {}", opinion.analysis, opinion.says));
             label = "";
         }
-        if finding.occurrences > 1 {
-            self.labelled("Seen", &format!("{} times", finding.occurrences));
-        }
+        self.worth(finding);
         for note in &finding.evidence.notes {
             self.labelled("Note", note);
         }

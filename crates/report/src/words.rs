@@ -1,6 +1,6 @@
 //! Findings in plain words: the headline, and what a step does.
 
-use untorn_findings::{Finding, Interleaving, Place, Region, Step, Verdict};
+use untorn_findings::{Finding, Interleaving, Level, Place, Rank, Region, Step, Verdict};
 
 /// How many of the steps that came between are named.
 const NAMED_BETWEEN: usize = 3;
@@ -18,8 +18,8 @@ fn torn_sentence(finding: &Finding, interleaving: &Interleaving) -> Option<Strin
     let (leaves, enters) = torn_steps(interleaving)?;
     let region = &finding.region;
     let torn = match finding.verdict {
-        Verdict::Observed => "was torn",
-        Verdict::Suspected => "can be torn",
+        Verdict::Observed | Verdict::Reproduced => "was torn",
+        Verdict::Suspected | Verdict::Unproved => "can be torn",
     };
     let mut acts: Vec<Act<'_>> = Vec::new();
     for step in between(interleaving, leaves, enters) {
@@ -169,7 +169,8 @@ fn done(step: &Step) -> String {
 
 /// ` at line 12` in the region's own file, ` at File.java:12` elsewhere, nothing where no place is known.
 fn at(step: &Step, region: &Region) -> String {
-    let Some(place) = &step.place else {
+    // The line to repair is in the region, not in what it calls.
+    let Some(place) = step.within.as_ref().or(step.place.as_ref()) else {
         return String::new();
     };
     match place.line {
@@ -251,11 +252,106 @@ pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `observed` or `suspected`.
+/// `observed`, `suspected` and their kin.
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
+        Verdict::Reproduced => "reproduced",
         Verdict::Observed => "observed",
         Verdict::Suspected => "suspected",
+        Verdict::Unproved => "unproved",
+    }
+}
+
+/// How many findings there are of each verdict that occurs, the strongest first: `1 observed, 2 suspected`.
+pub fn verdict_counts(findings: &[Finding]) -> String {
+    let counts: Vec<String> = [
+        Verdict::Reproduced,
+        Verdict::Observed,
+        Verdict::Suspected,
+        Verdict::Unproved,
+    ]
+    .into_iter()
+    .map(|of| (of, findings.iter().filter(|f| f.verdict == of).count()))
+    // Of the two that every report is about, none is worth saying.
+    .filter(|(of, n)| *n > 0 || matches!(of, Verdict::Observed | Verdict::Suspected))
+    .map(|(of, n)| format!("{n} {}", verdict(of)))
+    .collect();
+    counts.join(", ")
+}
+
+/// `high`, `medium` or `low`.
+pub fn level(level: Level) -> &'static str {
+    match level {
+        Level::High => "high",
+        Level::Medium => "medium",
+        Level::Low => "low",
+    }
+}
+
+/// `low, double-checked locking: what was read …`, or `high: lost update …; it happened …`.
+pub fn rank(rank: &Rank) -> String {
+    let idiom = rank.idiom.as_ref();
+    let idiom = idiom.map_or_else(String::new, |idiom| format!(", {idiom}"));
+    let reasons: Vec<String> = rank.reasons.iter().map(|why| short_words(why)).collect();
+    sentence(&format!(
+        "{}{idiom}: {}",
+        level(rank.level),
+        reasons.join("; ")
+    ))
+}
+
+/// How often the region was seen torn or suspected, and of how many executions; nothing where once is all there is to say.
+pub fn frequency(finding: &Finding) -> Option<String> {
+    match finding.executions {
+        Some(executions) if executions.torn > 0 && executions.of > 1 => Some(format!(
+            "torn {} of {} executions",
+            grouped(executions.torn),
+            grouped(executions.of)
+        )),
+        _ if finding.occurrences > 1 => Some(format!("{} times", grouped(finding.occurrences))),
+        _ => None,
+    }
+}
+
+/// The other regions that the cause spoils: how many, and the first few.
+pub fn affected(finding: &Finding) -> Option<String> {
+    const SHOWN: usize = 3;
+    if finding.affected.is_empty() {
+        return None;
+    }
+    let all = finding.affected.len();
+    let mut names: Vec<String> = (finding.affected.iter().take(SHOWN))
+        .map(Region::short_name)
+        .collect();
+    if all > SHOWN {
+        names.push(format!("{} more", all - SHOWN));
+    }
+    Some(format!(
+        "{}: {}",
+        count(all, "other region"),
+        enumeration(&names)
+    ))
+}
+
+/// A number with commas between its thousands.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Where a step is: `BankService.java:34 → Account.java:14` if it lies in something that the torn region calls.
+pub fn step_place(step: &Step) -> Option<String> {
+    let place = step.place.as_ref().and_then(place_text);
+    match (step.within.as_ref().and_then(place_text), place) {
+        (Some(within), Some(place)) => Some(format!("{within} → {place}")),
+        (within, place) => within.or(place),
     }
 }
 

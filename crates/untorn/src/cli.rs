@@ -15,7 +15,7 @@ use crate::selection::SelectionArgs;
     name = "untorn",
     version,
     about,
-    after_help = "Exit status: 0 nothing found, 1 findings, 2 the tool failed or its input was bad."
+    after_help = "Exit status: 0 nothing to repair, 1 findings (see --fail-on), 2 the tool failed or its input was bad."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -77,7 +77,7 @@ pub struct OutputArgs {
     /// Print counts of what was seen and done.
     #[arg(long)]
     pub stats: bool,
-    /// Exit with 0 also when there are findings.
+    /// Exit with 0 also when there are findings: --fail-on none.
     #[arg(long)]
     pub exit_zero: bool,
     /// Print headlines only.
@@ -86,6 +86,15 @@ pub struct OutputArgs {
     /// Print all the evidence.
     #[arg(short, long)]
     pub verbose: bool,
+    /// What is shown; default: what is ranked high or medium, and one line for the rest.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub show: Option<ShowArg>,
+    /// Which findings make the status 1.
+    #[arg(long, value_enum, default_value_t = FailOn::Worth, value_name = "WHAT")]
+    pub fail_on: FailOn,
+    /// Show at most so many findings.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// Show source lines from this folder, and honour @SuppressWarnings("untorn") and /*# no_warn */ in it.
     #[arg(long, value_name = "DIR")]
     pub source: Vec<PathBuf>,
@@ -98,6 +107,34 @@ pub struct OutputArgs {
     /// The project's file; default: the first untorn.toml from here upward.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// What of the findings is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ShowArg {
+    /// Every finding.
+    All,
+    /// Only what a run showed torn.
+    Observed,
+    /// What types could not prove and nobody suspects, instead of findings.
+    Unproved,
+}
+
+/// Which findings make the status 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FailOn {
+    /// What is ranked high, and what was observed and is not ranked low.
+    Worth,
+    /// What a run showed torn, whatever its rank.
+    Observed,
+    /// What is ranked high.
+    High,
+    /// Every finding.
+    Any,
+    /// Nothing.
+    None,
+    /// As worth, and what has a stronger verdict than in the baseline.
+    Stronger,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -3,6 +3,7 @@
 //! *Invariant.* Only this crate knows flags, files and terminals, and only it prints.
 
 mod cli;
+mod code;
 mod commands;
 mod failure;
 mod library;

@@ -1,5 +1,7 @@
 //! Hands findings to the user in the form asked for.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
@@ -7,11 +9,13 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use untorn_config::Date;
-use untorn_findings::{Document, ReadError};
+use untorn_findings::{Document, Finding, Level, ReadError};
+use untorn_rank::Code;
+use untorn_report::show::{Show, shown};
 use untorn_report::{diff, html, sarif, summary, text};
 use untorn_trace::Note;
 
-use crate::cli::{Format, OutputArgs};
+use crate::cli::{FailOn, Format, OutputArgs, ShowArg};
 use crate::failure::Failure;
 use crate::library::Library;
 use crate::project::Project;
@@ -22,6 +26,7 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     let project = Project::open(args.config.as_deref())?;
     let all = document.findings.len();
     (document.findings).retain(|finding| project.config.is_own(&finding.region));
+    (document.unproved).retain(|finding| project.config.is_own(&finding.region));
     let foreign = all - document.findings.len();
     if foreign > 0 {
         note(&format!(
@@ -33,17 +38,28 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     for complaint in untorn_config::apply(&project.config.suppress, &mut document, today()) {
         note(&complaint.to_string());
     }
+    // What was ranked with code at hand keeps its rank.
+    untorn_rank::rank(&mut document, &Code::default());
+    let mut stronger = BTreeSet::new();
     if let Some(path) = &args.baseline {
-        let known = diff::subtract(&mut document, &read(path)?);
+        let subtracted = diff::subtract(&mut document, &read(path)?);
         note(&format!(
-            "{known} findings are in the baseline and not shown"
+            "{} findings are in the baseline and not shown",
+            subtracted.known
         ));
+        stronger = subtracted.stronger;
+        if !stronger.is_empty() {
+            note(&format!(
+                "{} findings of the baseline have a stronger verdict now; they are shown, and fail only with --fail-on stronger",
+                stronger.len()
+            ));
+        }
     }
     let excerpts = library.excerpts(&document);
     let rendered = match format(args) {
         Format::Text => text::render(&document, &excerpts, &text_options(args)),
         Format::Json => document.to_json()?,
-        Format::Sarif => sarif::render(&document, &excerpts)?,
+        Format::Sarif => sarif::render(&narrowed(&document, args), &excerpts)?,
         Format::Html => html::render(&document, &excerpts)?,
     };
     write(&rendered, args)?;
@@ -55,10 +71,50 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
         (file.write_all(summary::render(&document).as_bytes()))
             .map_err(|source| Failure::file(path, source))?;
     }
-    Ok(status(!document.findings.is_empty(), args))
+    let failing = (document.findings.iter()).any(|finding| {
+        if stronger.contains(&finding.fingerprint) {
+            args.fail_on == FailOn::Stronger
+        } else {
+            fails(finding, args.fail_on)
+        }
+    });
+    Ok(status(failing, args))
 }
 
-/// 1 if something was found, unless the user wants 0.
+/// Whether a finding makes the status 1.
+pub fn fails(finding: &Finding, rule: FailOn) -> bool {
+    let (level, seen) = (finding.level(), finding.verdict.is_seen());
+    match rule {
+        FailOn::Worth | FailOn::Stronger => level == Level::High || (seen && level > Level::Low),
+        FailOn::Observed => seen,
+        FailOn::High => level == Level::High,
+        FailOn::Any => true,
+        FailOn::None => false,
+    }
+}
+
+/// The document with only the findings that were asked for, for programs that show all they get.
+fn narrowed<'a>(document: &'a Document, args: &OutputArgs) -> Cow<'a, Document> {
+    // Code hosts have their own filters, by level: only what was asked for is left out.
+    let (Some(_), show) = (args.show, show(args)) else {
+        return Cow::Borrowed(document);
+    };
+    Cow::Owned(Document {
+        findings: shown(document, show).into_iter().cloned().collect(),
+        ..document.clone()
+    })
+}
+
+fn show(args: &OutputArgs) -> Show {
+    match args.show {
+        None => Show::Worth,
+        Some(ShowArg::All) => Show::All,
+        Some(ShowArg::Observed) => Show::Observed,
+        Some(ShowArg::Unproved) => Show::Unproved,
+    }
+}
+
+/// 1 if something fails, unless the user wants 0.
 pub fn status(found: bool, args: &OutputArgs) -> ExitCode {
     if found && !args.exit_zero {
         ExitCode::from(1)
@@ -157,6 +213,8 @@ fn text_options(args: &OutputArgs) -> text::Options {
     text::Options {
         width: if on_terminal { width } else { 100 },
         colour: on_terminal && !no_colour,
+        show: show(args),
+        limit: args.limit,
         quiet: args.quiet,
         verbose: args.verbose,
         stats: args.stats,

@@ -151,6 +151,9 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
         shadowed: !facts.is_interface
             && !(facts.super_name.as_deref()).is_some_and(|name| plan.watches(name)),
     };
+    if plan.code {
+        ids.code(subject.id, bytes);
+    }
     match edit(&subject) {
         Ok(Some((bytes, counts))) => Outcome::Rewritten(bytes, counts),
         Ok(None) => Outcome::Untouched(Reason::Nothing),

@@ -15,6 +15,8 @@ pub struct Plan {
     pub(super) spec: Specification,
     pub(super) arrays: bool,
     pub(super) stacks: bool,
+    /// The reader wants the class files.
+    pub(super) code: bool,
     /// Threads own objects: accesses test that first, and loops poll.
     pub(super) optimistic: bool,
     /// Objects that one thread alone has touched go unrecorded.
@@ -68,6 +70,7 @@ impl Plan {
             },
             arrays: config.arrays,
             stacks: config.stacks,
+            code: config.code,
             optimistic: config.tracking == Tracking::Optimistic,
             elides: config.tracking == Tracking::Optimistic && !config.keep_private,
             is_first: matches!(config.mode, Mode::First),

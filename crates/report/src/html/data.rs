@@ -8,7 +8,7 @@ use untorn_findings::{Document, Evidence, Finding, Place, Region};
 
 use crate::kinds::KINDS;
 use crate::words::{headline, package, place_text, verdict};
-use crate::{Excerpts, opinions, places, repair};
+use crate::{Excerpts, opinions, places, repair, words};
 
 /// Lines shown before and after a place.
 const AROUND: u32 = 3;
@@ -20,7 +20,8 @@ pub struct Data<'a> {
     kinds: BTreeMap<&'static str, KindWords>,
     findings: Vec<Entry<'a>>,
     suppressed: Vec<Silent<'a>>,
-    proved: Vec<Proved>,
+    proved: Vec<Named>,
+    unproved: Vec<Named>,
     /// By package and file name with a `/` between them.
     sources: BTreeMap<String, Source>,
 }
@@ -35,13 +36,16 @@ struct KindWords {
 struct Entry<'a> {
     id: &'a str,
     verdict: &'static str,
+    level: Option<&'static str>,
+    rank: Option<String>,
+    frequency: Option<String>,
+    affected: Vec<String>,
     kind: Value,
     name: String,
     package: Option<&'a str>,
     place: Option<String>,
     headline: String,
     analyses: &'a [String],
-    occurrences: u64,
     says: Vec<(String, String)>,
     suggestions: Vec<String>,
     group: Vec<String>,
@@ -56,7 +60,7 @@ struct Silent<'a> {
 }
 
 #[derive(Serialize)]
-struct Proved {
+struct Named {
     name: String,
     place: Option<String>,
 }
@@ -89,9 +93,15 @@ pub fn data<'a>(document: &'a Document, excerpts: &Excerpts) -> Data<'a> {
             })
             .collect(),
         proved: (document.proved.iter())
-            .map(|region| Proved {
+            .map(|region| Named {
                 name: proved_name(document, region),
                 place: region_place(region),
+            })
+            .collect(),
+        unproved: (document.unproved.iter())
+            .map(|finding| Named {
+                name: format!("{}: {}", finding.region.short_name(), headline(finding)),
+                place: region_place(&finding.region),
             })
             .collect(),
         sources,
@@ -111,13 +121,16 @@ fn entry(finding: &Finding) -> Entry<'_> {
     Entry {
         id: &finding.fingerprint,
         verdict: verdict(finding.verdict),
+        level: finding.rank.as_ref().map(|rank| words::level(rank.level)),
+        rank: finding.rank.as_ref().map(words::rank),
+        frequency: words::frequency(finding),
+        affected: finding.affected.iter().map(Region::short_name).collect(),
         kind: crate::kinds::info(finding.kind).id.into(),
         name: finding.region.short_name(),
         package: package(&finding.region),
         place: region_place(&finding.region),
         headline: headline(finding),
         analyses: &finding.analyses,
-        occurrences: finding.occurrences,
         says: (opinions::opinions(finding).into_iter())
             .map(|opinion| (opinion.analysis, opinion.says))
             .collect(),

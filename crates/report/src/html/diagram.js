@@ -47,7 +47,7 @@ function diagram(order) {
       svg("circle", { cx: x(step.thread), cy: y(step.n), r: DOT }),
       svg("text", { class: "number", x: x(step.thread), y: y(step.n) + 4.5 }, String(step.n)),
       svg("text", { class: "what", x: x(step.thread) + 28, y: y(step.n) - 1 }, clip(`${step.op} ${short(step.target)}`, 34)),
-      svg("text", { class: "where", x: x(step.thread) + 28, y: y(step.n) + 16 }, clip(placeText(step.place), 38)),
+      svg("text", { class: "where", x: x(step.thread) + 28, y: y(step.n) + 16 }, clip(stepPlace(step), 38)),
     );
   });
   const picture = svg("svg", {
@@ -111,7 +111,7 @@ function regionName(region) {
 }
 
 function stepSentence(step, isTorn) {
-  const place = placeText(step.place);
+  const place = stepPlace(step);
   const locks = (step.locks || []).map(short).join(", ");
   return `(${step.n}) thread ${step.thread}: ${step.op} ${short(step.target)}`
     + (place ? ` at ${place}` : "")
@@ -124,7 +124,7 @@ function showTip(tip, step, x, y, width) {
   const line = source && step.place.line && source.lines[step.place.line];
   tip.replaceChildren(
     el("strong", {}, `(${step.n}) ${step.op} ${step.target}`),
-    el("div", {}, `thread ${step.thread}${placeText(step.place) ? `, ${placeText(step.place)}` : ""}`),
+    el("div", {}, `thread ${step.thread}${stepPlace(step) ? `, ${stepPlace(step)}` : ""}`),
     el("div", {}, (step.locks || []).length ? `holding ${step.locks.join(", ")}` : "no lock recorded"),
     line && el("code", {}, line.trim()));
   tip.hidden = false;

@@ -43,6 +43,11 @@ function placeText(place) {
   return place.line ? `${place.file}:${place.line}` : place.file;
 }
 
+// Where a step is, and before it where the torn region calls what it lies in.
+function stepPlace(step) {
+  return [step.within, step.place].map(placeText).filter(Boolean).join(" → ");
+}
+
 function sourceOf(place) {
   if (!place || !place.file) return undefined;
   const name = place.class || "";

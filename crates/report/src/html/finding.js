@@ -11,7 +11,7 @@ function findingPage(finding, previous, next) {
     el("h2", { tabindex: "-1" }, badge(finding.verdict), " ", finding.name,
       finding.place && el("span", { class: "place" }, finding.place)),
     el("p", { class: "headline" }, finding.headline),
-    (evidence.interleavings || []).map((order) => [diagram(order), stepTable(order.steps, order.torn), sources(order.steps.map((step) => [`(${step.n})`, step.place]))]),
+    (evidence.interleavings || []).map((order) => [diagram(order), stepTable(order.steps, order.torn), sources(order.steps.flatMap((step) => [step.within, step.place].filter(Boolean).map((place) => [`(${step.n})`, place])))]),
     (evidence.reductions || []).map(reduction),
     (evidence.views || []).map(viewConflict),
     (evidence.method_views || []).map(methodViews),
@@ -39,7 +39,9 @@ function facts(finding) {
     rows.push(["Blamed", `nobody alone: ${[finding.name, ...finding.group].join(", ")} together.`]);
   }
   for (const [analysis, says] of finding.says) rows.push([analysis, says]);
-  if (finding.occurrences > 1) rows.push(["Seen", plural(finding.occurrences, "time")]);
+  if (finding.rank) rows.push(["Rank", finding.rank]);
+  if (finding.frequency) rows.push(["Seen", finding.frequency]);
+  if (finding.affected.length) rows.push(["Affected", `${plural(finding.affected.length, "other region")}: ${finding.affected.join(", ")}`]);
   for (const note of evidence.notes || []) rows.push(["Note", note]);
   for (const suggestion of finding.suggestions) rows.push(["Suggestion", suggestion]);
   rows.push(["Fingerprint", finding.id]);
@@ -62,8 +64,8 @@ function stepTable(steps, torn) {
 
 function stack(step) {
   const frames = step.stack || [];
-  if (frames.length === 0) return placeText(step.place) || "–";
-  return el("details", {}, el("summary", {}, placeText(step.place) || "call stack"),
+  if (frames.length === 0) return stepPlace(step) || "–";
+  return el("details", {}, el("summary", {}, stepPlace(step) || "call stack"),
     el("ol", { class: "stack" }, frames.map((frame) =>
       el("li", {}, [frame.class, frame.method].filter(Boolean).join("."), " ", placeText(frame)))));
 }

@@ -1,6 +1,6 @@
 // The overview: the ladder, counts by package, filters, the list, statistics.
 
-const filters = { text: "", verdict: "", kind: "", analysis: "", package: "" };
+const filters = { text: "", level: "", verdict: "", kind: "", analysis: "", package: "" };
 // Rows are made in portions as they come into sight, so that ten thousand findings cost no more than a few.
 const PORTION = 150;
 let shown = DATA.findings;
@@ -10,22 +10,28 @@ let moreElement;
 let countElement;
 
 function overview() {
-  const observed = DATA.findings.filter((finding) => finding.verdict === "observed").length;
+  const observed = DATA.findings.filter((finding) => isSeen(finding)).length;
   return [
     el("h2", {}, "Overview"),
-    ladder(observed, DATA.findings.length - observed, DATA.proved.length),
+    ladder(observed, DATA.findings.length - observed, DATA.proved.length, DATA.unproved.length),
     packages(),
     el("h2", {}, "Findings"),
     controls(),
     list(),
     DATA.suppressed.length > 0 && section("Suppressed", DATA.suppressed.map((it) => `${it.name} ${it.place || ""}${it.reason ? ` – ${it.reason}` : ""}`)),
+    DATA.unproved.length > 0 && section("Not proved", DATA.unproved.map((it) => `${it.name} ${it.place || ""}`)),
     DATA.proved.length > 0 && section("Proved atomic", DATA.proved.map((it) => `${it.name} ${it.place || ""}`)),
     Object.keys(DATA.stats).length > 0 && el("details", { class: "stats" }, el("summary", {}, "Run statistics"), stats(DATA.stats)),
   ];
 }
 
-function ladder(observed, suspected, proved) {
-  const most = Math.max(observed, suspected, proved, 1);
+// A run that was steered observes too, and can be repeated.
+function isSeen(finding) {
+  return finding.verdict === "observed" || finding.verdict === "reproduced";
+}
+
+function ladder(observed, suspected, proved, unproved) {
+  const most = Math.max(observed, suspected, proved, unproved, 1);
   const rung = (name, n, meaning, verdict) => el("li", { class: `rung ${name}` },
     verdict
       ? el("button", { type: "button", class: "name", title: `Show only ${name} ones`, on: { click: () => choose("verdict", filters.verdict === verdict ? "" : verdict) } }, name)
@@ -36,6 +42,7 @@ function ladder(observed, suspected, proved) {
   return el("ul", { class: "ladder", "aria-label": "Counts by verdict" },
     rung("observed", observed, "seen torn in a run", "observed"),
     rung("suspected", suspected, "can be torn, as an analysis holds", "suspected"),
+    unproved > 0 && rung("unproved", unproved, "neither shown atomic nor suspected"),
     rung("proved", proved, "shown atomic by types"));
 }
 
@@ -44,7 +51,7 @@ function packages() {
   for (const finding of DATA.findings) {
     const name = finding.package === null ? "(traces)" : finding.package || "(default)";
     const count = counts.get(name) || { observed: 0, suspected: 0, key: packageKey(finding) };
-    count[finding.verdict]++;
+    count[isSeen(finding) ? "observed" : "suspected"]++;
     counts.set(name, count);
   }
   const sorted = [...counts].sort((a, b) => b[1].observed - a[1].observed || b[1].suspected - a[1].suspected);
@@ -75,7 +82,8 @@ function controls() {
   return el("form", { class: "filters", role: "search", on: { submit: (event) => event.preventDefault() } },
     el("label", { class: "search" }, "Search",
       el("input", { type: "search", name: "text", placeholder: "method, class, field, thread …  ( / )", autocomplete: "off", on: { input: (event) => choose("text", event.target.value) } })),
-    select("verdict", "Verdict", ["observed", "suspected"]),
+    DATA.findings.some((finding) => finding.level) && select("level", "Rank", ["high", "medium", "low"]),
+    select("verdict", "Verdict", sorted(DATA.findings.map((finding) => finding.verdict))),
     select("kind", "Kind", kinds, kinds.map((kind) => DATA.kinds[kind].title)),
     select("analysis", "Analysis", sorted(DATA.findings.flatMap((finding) => finding.analyses))),
     keys.length > 1 && select("package", "Package", keys, keys.map((key) => (key === "?" ? "(traces)" : key.slice(1) || "(default)"))),
@@ -95,7 +103,7 @@ function row(finding, index) {
   return el("li", { "aria-setsize": shown.length, "aria-posinset": index + 1 },
     el("a", { href: `#f/${finding.id}` },
       badge(finding.verdict), el("strong", {}, finding.name),
-      el("span", { class: "place" }, finding.place || ""),
+      el("span", { class: "place" }, [finding.place, finding.level].filter(Boolean).join(" · ")),
       el("span", { class: "by" }, finding.analyses.join(", ")),
       el("span", { class: "headline" }, finding.headline)));
 }
@@ -124,7 +132,8 @@ function haystack(finding) {
 }
 
 function matches(finding, words) {
-  return (!filters.verdict || finding.verdict === filters.verdict)
+  return (!filters.level || finding.level === filters.level)
+    && (!filters.verdict || finding.verdict === filters.verdict)
     && (!filters.kind || finding.kind === filters.kind)
     && (!filters.analysis || finding.analyses.includes(filters.analysis))
     && (!filters.package || packageKey(finding) === filters.package)

@@ -101,7 +101,10 @@ impl Page<'_> {
             }
         }
         let marked: Vec<(String, &Place)> = (it.steps.iter())
-            .filter_map(|step| Some((format!("({})", step.n), step.place.as_ref()?)))
+            .flat_map(|step| {
+                let places = step.within.iter().chain(&step.place);
+                places.map(|place| (format!("({})", step.n), place))
+            })
             .collect();
         self.sources(&marked);
     }

@@ -5,7 +5,7 @@ use untorn_findings::{Interleaving, Step};
 use super::NUMBER;
 use super::fill::{pad, wrap};
 use super::style::Style;
-use crate::words::{label, place_text, short};
+use crate::words::{label, short, step_place};
 
 /// The narrowest column that still shows an operation.
 const NARROWEST: usize = 22;
@@ -142,7 +142,7 @@ fn cell(step: &Step, width: usize) -> Vec<(String, bool)> {
 
 /// Where the step is and what it holds.
 fn where_text(step: &Step) -> Option<String> {
-    let place = step.place.as_ref().and_then(place_text);
+    let place = step_place(step);
     let locks: Vec<String> = step.locks.iter().map(|lock| short(lock)).collect();
     let held = (!locks.is_empty()).then(|| format!("holding {}", locks.join(", ")));
     match (place, held) {

@@ -1,6 +1,6 @@
 //! Summaries, differences and baselines.
 
-use untorn_findings::Verdict;
+use untorn_findings::{Kind, Region, Verdict};
 use untorn_report::diff::{diff, subtract};
 use untorn_report::summary;
 
@@ -22,8 +22,8 @@ fn differences_name_what_is_new_stronger_and_gone() {
     after.findings.remove(5);
     let difference = diff(&before, &after);
     check("diff.txt", &difference.to_text());
-    assert!(difference.is_worse());
-    assert!(!diff(&after, &after).is_worse());
+    let none = diff(&after, &after);
+    assert!(none.new.is_empty() && none.stronger.is_empty() && none.gone.is_empty());
 }
 
 #[test]
@@ -32,6 +32,31 @@ fn a_baseline_leaves_only_what_is_new_or_stronger() {
     now.findings[6].verdict = Verdict::Observed;
     baseline.findings.remove(0);
     let (first, last) = (now.findings[0].clone(), now.findings[6].clone());
-    assert_eq!(subtract(&mut now, &baseline), 5);
+    let subtracted = subtract(&mut now, &baseline);
+    assert_eq!(subtracted.known, 5);
+    assert!(
+        subtracted
+            .stronger
+            .into_iter()
+            .eq([last.fingerprint.clone()])
+    );
     assert_eq!(now.findings, [first, last]);
+}
+
+#[test]
+fn a_cycle_through_known_regions_and_a_cause_that_another_region_shows_are_not_new() {
+    let baseline = document();
+    let mut now = document();
+    let cycle = (now.findings.iter_mut())
+        .find(|finding| finding.kind == Kind::Cycle)
+        .unwrap();
+    // Another schedule, another set of regions that were all seen before.
+    let others: Vec<Region> = (baseline.findings.iter())
+        .filter(|finding| finding.region.field.is_none())
+        .map(|finding| finding.region.clone())
+        .take(2)
+        .collect();
+    *cycle = cycle.clone().with_group(others);
+    subtract(&mut now, &baseline);
+    assert_eq!(now.findings, []);
 }

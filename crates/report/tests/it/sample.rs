@@ -36,6 +36,7 @@ fn step(n: u32, thread: &str, op: &str, target: &str, place: Place, locks: &[&st
         op: op.to_owned(),
         target: target.to_owned(),
         place: Some(place),
+        within: None,
         transaction: Some(u32::from(thread == "auditor")),
         locks: locks.iter().map(|&lock| lock.to_owned()).collect(),
         stack: vec![],

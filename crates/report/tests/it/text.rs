@@ -1,7 +1,8 @@
 //! The terminal's face, as a tired engineer sees it.
 
-use untorn_findings::Document;
+use untorn_findings::{Document, Verdict};
 use untorn_report::Excerpts;
+use untorn_report::show::Show;
 use untorn_report::text::{Options, render};
 
 use crate::expected::check;
@@ -118,4 +119,25 @@ fn an_empty_document_says_so() {
         &Options::default(),
     );
     assert_eq!(text, "nothing found\n");
+}
+
+#[test]
+fn what_is_not_proved_is_counted_and_listed_on_demand() {
+    let mut document = document();
+    let mut open = document.findings.pop().unwrap();
+    open.verdict = Verdict::Unproved;
+    let name = open.region.short_name();
+    document.unproved.push(open);
+    let findings = render(&document, &Excerpts::default(), &width(100));
+    assert!(findings.contains("; 1 not proved (--show unproved lists them)"));
+    let listed = Options {
+        show: Show::Unproved,
+        quiet: true,
+        ..width(100)
+    };
+    let listed = render(&document, &Excerpts::default(), &listed);
+    assert!(
+        listed.starts_with(&format!("1.  unproved  {name}")),
+        "{listed}"
+    );
 }

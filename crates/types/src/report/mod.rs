@@ -449,12 +449,6 @@ impl<'a> Typed<'a> {
         let classes = self.program.classes();
         let class = classes.method(method).class;
         let name = classes.class(class).source_file?;
-        let package = classes.package(class);
-        let file = classes.names.name(name);
-        Some(if package.is_empty() {
-            file.to_owned()
-        } else {
-            format!("{package}/{file}")
-        })
+        Some(classes.names.name(name).to_owned())
     }
 }

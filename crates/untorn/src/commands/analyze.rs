@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_trace::{OpenOptions, open, spool};
 
 use crate::cli::AnalyzeArgs;
@@ -42,7 +42,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
     if args.selection.mode == RunMode::First {
         write_profile(args.selection.first_profile()?, &profile)?;
     }
-    document.findings = merge(findings);
+    document.take(findings);
     deliver(&document, &args.output)
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use untorn_consistency::{Options, Outcome};
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
 use untorn_types::annotations::Annotations;
@@ -15,6 +15,7 @@ use untorn_types::ought::Ought;
 use untorn_types::report::Typed;
 
 use crate::cli::OutputArgs;
+use crate::code;
 use crate::failure::Failure;
 use crate::library::declarations;
 use crate::output::{deliver, note, print};
@@ -178,7 +179,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         document.assumed = outcome.assumed;
         document.proved_if_sequential = outcome.proved_if_sequential;
     }
-    document.findings = merge(findings);
+    document.take(findings);
+    let code = code::of_paths(&document, &plan);
+    untorn_rank::rank(&mut document, &code);
     deliver(&document, &args.output)
 }
 

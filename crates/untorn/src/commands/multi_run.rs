@@ -1,6 +1,6 @@
 //! First and second runs of a program: what the agent is told, and what becomes of what it says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -150,6 +150,7 @@ pub fn first_run(source: &mut LiveSource) -> Seen {
     Seen {
         outcome,
         tally: source.tally(),
+        code: BTreeMap::new(),
         profile: Some(profile),
         stale: Vec::new(),
     }

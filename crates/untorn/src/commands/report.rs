@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_report::diff::diff;
 
-use crate::cli::{Format, ReportArgs};
+use crate::cli::{FailOn, Format, ReportArgs};
 use crate::failure::Failure;
-use crate::output::{deliver, format, read, read_what_is_there, status, write};
+use crate::output::{deliver, fails, format, read, read_what_is_there, status, write};
 
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if args.diff {
@@ -48,6 +48,7 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
     let mut findings = Vec::new();
     for (name, document) in documents {
         findings.extend(document.findings);
+        findings.extend(document.unproved);
         united.inputs.extend(document.inputs);
         for region in document.proved {
             if !united.proved.contains(&region) {
@@ -67,7 +68,7 @@ fn unite(mut documents: Vec<(String, Document)>) -> Document {
         }
         united.stats.insert(name, document.stats.into());
     }
-    united.findings = merge(findings);
+    united.take(findings);
     united
 }
 
@@ -93,5 +94,8 @@ fn compare(args: &ReportArgs) -> Result<ExitCode, Failure> {
         }
     };
     write(&rendered, &args.output)?;
-    Ok(status(difference.is_worse(), &args.output))
+    let rule = args.output.fail_on;
+    let fails_now = (difference.new.iter()).any(|finding| fails(finding, rule));
+    let stronger = rule == FailOn::Stronger && !difference.stronger.is_empty();
+    Ok(status(fails_now || stronger, &args.output))
 }

@@ -1,14 +1,16 @@
 //! `untorn run`: watches a program while it runs, and reports at its end.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
-use untorn_findings::{Document, merge};
+use untorn_findings::Document;
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
 
 use crate::cli::{Format, RunArgs, StatusOf};
+use crate::code::{self, named};
 use crate::commands::looked::{Looked, Sharing};
 use crate::commands::multi_run::{candidates, chosen, first_run, stale};
 use crate::commands::sifting::{sift, suffices};
@@ -34,6 +36,8 @@ pub struct Seen {
     pub tally: Tally,
     /// What a first run says.
     pub profile: Option<Profile>,
+    /// The class files of what findings speak of.
+    pub code: BTreeMap<String, Vec<u8>>,
     /// Classes that are not those that a second run's profile was made from.
     pub stale: Vec<String>,
 }
@@ -44,6 +48,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let wanted = args.selection.select(default(args))?;
     options.config.mode = chosen(&args.selection)?;
     let mut names = wanted.analyses.iter().map(|analysis| analysis.name());
+    options.config.code = true;
     options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
     let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
     if processes.is_empty() {
@@ -54,6 +59,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut profile = Profile::default();
     let mut stale = Vec::new();
     let mut looked = Looked::default();
+    let mut code = BTreeMap::new();
     let alone = processes.len() == 1;
     for mut process in processes {
         warn(&process);
@@ -66,6 +72,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         // The processes of one run are one first run.
         seen.profile.iter().for_each(|of_one| profile.merge(of_one));
         stale.extend(seen.stale);
+        code.extend(seen.code);
         if alone {
             document.stats = counts;
         } else {
@@ -87,10 +94,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if let Some(warning) = looked.warning(&options.config.mode) {
         note(&warning);
     }
-    document.findings = merge(findings);
+    document.take(findings);
     if !args.all_code {
         leave_out_others(&mut document, args);
     }
+    let code = code::of_files(&document, &code)?;
+    untorn_rank::rank(&mut document, &code);
     let own = if args.selection.mode == RunMode::First && format(&args.output) == Format::Text {
         let file = args.selection.first_profile()?;
         write(&candidates(&profile, file, &args.command), &args.output)?;
@@ -161,8 +170,9 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));
     Ok(Seen {
-        outcome,
         tally: source.tally(),
+        code: named(source.code(), &outcome.findings),
+        outcome,
         profile: None,
         stale: match args.selection.mode {
             RunMode::Second => stale(&args.selection.second_profile()?, source),

@@ -63,6 +63,9 @@ pub fn sift(source: &mut LiveSource) -> Counts {
 impl Counts {
     /// Puts what is true of the whole run in the place of what was counted on its excerpt.
     pub fn put_into(self, outcome: &mut Outcome) {
+        for finding in &mut outcome.findings {
+            finding.executions = None;
+        }
         let counted = outcome.stats.entry("doublechecker").or_insert(json!({}));
         if let Value::Object(counted) = counted {
             counted.extend(self.stats);

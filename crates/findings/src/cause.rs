@@ -1,0 +1,212 @@
+//! Which findings have one cause, so that one repair mends them all.
+//!
+//! - *Types:* the access that breaks a guard.
+//!   Every method that cannot be proved because of it is affected.
+//! - *Orders of events:* a tear whose both ends lie in one method that is no region itself; the regions that call it are affected.
+//! - *Method views:* the same critical sections, reached from several methods.
+//! - *Cycles* through a region that is torn by itself are another sight of that tear.
+
+use std::collections::HashMap;
+
+use crate::{Evidence, Finding, Kind, Place, Region, fingerprint};
+
+/// Unites findings of one cause: the one that holds the cause, or else the first, keeps its name; the others are affected.
+///
+/// Where several regions can show one cause, the schedule decides which of them does, so the fingerprint is the cause's.
+pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut united: Vec<Finding> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for mut finding in fold_cycles(findings) {
+        let Some(cause) = cause(&finding) else {
+            united.push(finding);
+            continue;
+        };
+        let name = fingerprint(&cause, &[]);
+        finding.fingerprint.clone_from(&name);
+        match known.get(&name) {
+            Some(&at) => {
+                let holds = |finding: &Finding| {
+                    finding.region.class == cause.class && finding.region.method == cause.method
+                };
+                if holds(&finding) && !holds(&united[at]) {
+                    std::mem::swap(&mut united[at], &mut finding);
+                }
+                united[at].affect(finding);
+            }
+            None => {
+                known.insert(name, united.len());
+                united.push(finding);
+            }
+        }
+    }
+    united
+}
+
+/// What identifies the cause of a finding, if that is something else than its region.
+fn cause(finding: &Finding) -> Option<Region> {
+    match finding.kind {
+        Kind::Untypable => broken_guard(&finding.evidence),
+        Kind::MethodInconsistency => shared_sections(finding),
+        Kind::Torn => torn_inside(finding),
+        _ => None,
+    }
+}
+
+fn broken_guard(evidence: &Evidence) -> Option<Region> {
+    let lost = (evidence.typings.iter()).find_map(|typing| typing.guards_lost.first())?;
+    let place = lost.place.as_ref()?;
+    Some(Region {
+        field: Some(lost.field.clone()),
+        ..method_of(place)?
+    })
+}
+
+fn shared_sections(finding: &Finding) -> Option<Region> {
+    let views = finding.evidence.method_views.first()?;
+    let mut places = (views.sections.iter()).flat_map(|section| &section.places);
+    let first = places.clone().next()?;
+    let foreign = |place: &Place| !is_inside(place, &finding.region);
+    let cause = Region {
+        field: Some(views.class.clone()),
+        ..method_of(first)?
+    };
+    places.all(foreign).then_some(cause)
+}
+
+fn torn_inside(finding: &Finding) -> Option<Region> {
+    let (from, to) = (finding.evidence.interleavings.iter()).find_map(|order| {
+        let (from, to) = order.torn?;
+        let place = |n| order.steps.iter().find(|step| step.n == n)?.place.as_ref();
+        place(from).zip(place(to))
+    })?;
+    let same = from.class == to.class && from.method == to.method;
+    (same && !is_inside(from, &finding.region)).then(|| method_of(from))?
+}
+
+fn method_of(place: &Place) -> Option<Region> {
+    Some(Region {
+        class: place.class.clone(),
+        method: place.method.clone()?,
+        ..Region::default()
+    })
+}
+
+fn is_inside(place: &Place, region: &Region) -> bool {
+    place.class == region.class && place.method.as_ref() == Some(&region.method)
+}
+
+/// Leaves out cycles that pass a region which is torn by itself: repairing that one comes first.
+fn fold_cycles(findings: Vec<Finding>) -> Vec<Finding> {
+    let torn: Vec<Region> = (findings.iter())
+        .filter(|finding| finding.kind == Kind::Torn)
+        .map(|finding| finding.region.clone())
+        .collect();
+    let is_torn = |region: &Region| torn.iter().any(|other| other.same_as(region));
+    let folds = |finding: &Finding| {
+        finding.kind == Kind::Cycle
+            && std::iter::once(&finding.region)
+                .chain(&finding.group)
+                .any(is_torn)
+    };
+    (findings.into_iter())
+        .filter(|finding| !folds(finding))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, Verdict, fingerprint, merge,
+    };
+
+    fn unproved(method: &str, field: &str, line: u32) -> Finding {
+        let lost = GuardLoss {
+            field: field.to_owned(),
+            candidate: Some("this".to_owned()),
+            place: Some(Place {
+                class: Some("Buffer".to_owned()),
+                method: Some("compareTo".to_owned()),
+                file: None,
+                line: Some(line),
+            }),
+            why: "read without it".to_owned(),
+        };
+        let typing = Typing {
+            atomicity: "cmpd".to_owned(),
+            parts: Vec::new(),
+            released: None,
+            guards_lost: vec![lost],
+        };
+        Finding::new(
+            "types",
+            Kind::Untypable,
+            Verdict::Suspected,
+            Region::labelled(method),
+            format!("{method} is not proved"),
+            Evidence {
+                typings: vec![typing],
+                ..Evidence::default()
+            },
+        )
+    }
+
+    #[test]
+    fn methods_that_one_access_spoils_are_one_finding() {
+        let merged = merge(vec![
+            unproved("append", "Buffer.count", 12),
+            unproved("insert", "Buffer.count", 12),
+            unproved("delete", "Buffer.count", 12),
+            unproved("other", "Buffer.value", 14),
+        ]);
+        assert_eq!(merged.len(), 2);
+        let names: Vec<&str> = (merged[0].affected.iter())
+            .map(|region| region.method.as_str())
+            .collect();
+        assert_eq!(
+            (merged[0].region.method.as_str(), names),
+            ("append", vec!["delete", "insert"])
+        );
+    }
+
+    #[test]
+    fn a_cycle_through_a_torn_region_is_no_finding_of_its_own() {
+        let of = |kind, method: &str| {
+            let region = Region::labelled(method);
+            let evidence = Evidence::default();
+            Finding::new(
+                "velodrome",
+                kind,
+                Verdict::Suspected,
+                region,
+                String::new(),
+                evidence,
+            )
+        };
+        let through = |a: &str, b: &str| of(Kind::Cycle, a).with_group(vec![Region::labelled(b)]);
+        let merged = merge(vec![
+            through("a", "b"),
+            through("c", "d"),
+            of(Kind::Torn, "b"),
+        ]);
+        let names: Vec<&str> = merged.iter().map(|f| f.region.method.as_str()).collect();
+        assert_eq!(names, ["b", "c"]);
+    }
+
+    #[test]
+    fn keys_and_instances_are_no_part_of_a_name() {
+        let of = |field: &str| {
+            let region = Region {
+                field: Some(field.to_owned()),
+                ..Region::default()
+            };
+            fingerprint(&region, &[])
+        };
+        assert_eq!(
+            of(r#"shop.Cache.map["a"]"#),
+            of(r#"shop.Cache.map["b, c]d"]"#)
+        );
+        assert_eq!(of("int[]@9[3]"), of("int[]@12[44]"));
+        assert_eq!(of("Map@7[*]"), of("Map@8[*]"));
+        assert_ne!(of("shop.Cache.map"), of("shop.Cache.other"));
+    }
+}

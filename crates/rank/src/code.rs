@@ -1,0 +1,186 @@
+//! The code of regions, as far as class files are at hand.
+
+use std::collections::BTreeSet;
+
+use untorn_findings::{Document, Finding, Place, Region};
+use untorn_program::classes::{Classes, Loader};
+use untorn_program::ir::{Body, Instr, Op, build_body};
+use untorn_program::load::{ClassPath, Limits};
+use untorn_program::{Assumptions, MethodId};
+
+/// How many calls away from a region its callees are looked at.
+const DEPTH: u32 = 3;
+
+/// Classes that findings speak of.
+#[derive(Debug, Default)]
+pub struct Code {
+    loader: Option<Loader>,
+}
+
+impl Code {
+    /// Loads the classes that the document's findings name; those that are not there stay unknown.
+    pub fn of(document: &Document, path: ClassPath) -> Self {
+        let mut loader = Loader::new(path, Limits::default(), Assumptions::default());
+        let loaded: Vec<_> = (classes_of(&document.findings).iter())
+            .filter_map(|name| loader.load_named(name).ok())
+            .collect();
+        loader.link(&loaded);
+        Self {
+            loader: Some(loader),
+        }
+    }
+
+    fn classes(&self) -> Option<&Classes> {
+        Some(&self.loader.as_ref()?.classes)
+    }
+
+    /// The body of the method that a region is or lies in.
+    pub fn region(&self, region: &Region) -> Option<RegionBody<'_>> {
+        let classes = self.classes()?;
+        let class = classes.find(&region.class.as_deref()?.replace('.', "/"))?;
+        let method = match &region.descriptor {
+            Some(descriptor) => classes.declared_method(class, &region.method, descriptor)?,
+            None => {
+                let mut named = classes.methods_named(class, &region.method);
+                let only = named.next()?;
+                // Overloads cannot be told apart.
+                if named.next().is_some() {
+                    return None;
+                }
+                only
+            }
+        };
+        RegionBody::new(classes, method)
+    }
+}
+
+/// The names of all classes that findings speak of, with dots.
+pub fn classes_of(findings: &[Finding]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for finding in findings {
+        let evidence = &finding.evidence;
+        names.extend(finding.region.class.clone());
+        let mut add = |place: &Option<Place>| {
+            names.extend(place.as_ref().and_then(|place| place.class.clone()));
+        };
+        for step in evidence.interleavings.iter().flat_map(|order| &order.steps) {
+            add(&step.place);
+        }
+        for reduction in &evidence.reductions {
+            for step in [&reduction.commit, &reduction.violation] {
+                add(&step.place);
+            }
+        }
+        for part in evidence.typings.iter().flat_map(|typing| &typing.parts) {
+            add(&part.place);
+        }
+        for view in evidence
+            .method_views
+            .iter()
+            .flat_map(|views| &views.sections)
+        {
+            view.places
+                .iter()
+                .for_each(|place| add(&Some(place.clone())));
+        }
+    }
+    names
+}
+
+/// A method's code.
+#[derive(Debug)]
+pub struct RegionBody<'a> {
+    classes: &'a Classes,
+    method: MethodId,
+    pub body: Body,
+}
+
+impl<'a> RegionBody<'a> {
+    fn new(classes: &'a Classes, method: MethodId) -> Option<Self> {
+        let body = build_body(classes, method).ok()?;
+        Some(Self {
+            classes,
+            method,
+            body,
+        })
+    }
+
+    pub fn is_synchronized(&self) -> bool {
+        self.classes.method(self.method).flags.is_synchronized()
+    }
+
+    /// The class (by its internal name) and name of the method that a call names.
+    pub fn callee(&self, instr: &Instr) -> Option<(&'a str, &'a str)> {
+        let Op::Invoke { method, .. } = instr.op else {
+            return None;
+        };
+        let class = self.classes.method(method).class;
+        Some((
+            self.classes.class_name(class),
+            self.classes.method_name(method),
+        ))
+    }
+
+    /// The name of the field that an instruction reads or writes.
+    pub fn field(&self, instr: &Instr) -> Option<&'a str> {
+        match instr.op {
+            Op::GetField { field, .. }
+            | Op::PutField { field, .. }
+            | Op::GetStatic { field }
+            | Op::PutStatic { field, .. } => Some(self.classes.field_name(field)),
+            _ => None,
+        }
+    }
+
+    /// The line at which a field of this name is written last in the text.
+    pub fn written_at(&self, field: &str) -> Option<u32> {
+        let writes = |instr: &&Instr| {
+            matches!(instr.op, Op::PutField { .. } | Op::PutStatic { .. })
+                && self.field(instr) == Some(field)
+                && instr.line > 0
+        };
+        let last = self.body.instrs.iter().rfind(writes)?;
+        Some(u32::from(last.line))
+    }
+
+    /// Whether the place lies in the text of this very method.
+    pub fn holds(&self, place: &Place) -> bool {
+        let method = self.classes.method(self.method);
+        let class = self.classes.class_name(method.class).replace('/', ".");
+        place.class.as_deref() == Some(class.as_str())
+            && place.method.as_deref() == Some(self.classes.method_name(self.method))
+    }
+
+    /// Whether the method, or one that it calls and whose code is at hand, makes a call that is wanted.
+    pub fn reaches(&self, wanted: &mut dyn FnMut(&str, &str) -> bool) -> bool {
+        self.reaches_within(DEPTH, wanted)
+    }
+
+    fn reaches_within(&self, depth: u32, wanted: &mut dyn FnMut(&str, &str) -> bool) -> bool {
+        self.body.instrs.iter().any(|instr| {
+            (self.callee(instr)).is_some_and(|(class, method)| wanted(class, method))
+                || (depth > 0)
+                    .then(|| self.called(instr))
+                    .flatten()
+                    .is_some_and(|inner| inner.reaches_within(depth - 1, wanted))
+        })
+    }
+
+    /// Whether this call leads to a method of that name, directly or through others whose code is at hand.
+    pub fn leads_to(&self, instr: &Instr, method: &str) -> bool {
+        let Some((_, called)) = self.callee(instr) else {
+            return false;
+        };
+        called == method
+            || (self.called(instr))
+                .is_some_and(|inner| inner.reaches_within(DEPTH - 1, &mut |_, name| name == method))
+    }
+
+    /// The body of what a call names, if it is at hand; an overriding method may run instead.
+    fn called(&self, instr: &Instr) -> Option<RegionBody<'a>> {
+        let Op::Invoke { method, .. } = instr.op else {
+            return None;
+        };
+        RegionBody::new(self.classes, method)
+    }
+}

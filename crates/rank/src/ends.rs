@@ -1,0 +1,308 @@
+//! The two accesses of a region between which others come.
+
+use untorn_findings::{EdgeKind, Evidence, Finding, Place, Step};
+
+use crate::code::RegionBody;
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    Read,
+    Write,
+    /// Reads and writes as one step.
+    Update,
+    /// Gives up a lock.
+    GiveUp,
+    /// Takes a lock.
+    Take,
+    /// A call, or something else.
+    Other,
+}
+
+/// One end of a tear.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct End {
+    pub access: Access,
+    /// The location, as the analysis names it.
+    pub target: String,
+    pub place: Option<Place>,
+}
+
+impl End {
+    pub fn line(&self) -> Option<u32> {
+        self.place.as_ref()?.line
+    }
+
+    /// The location without the package of its class.
+    pub fn short_target(&self) -> &str {
+        let end = self
+            .target
+            .find(['@', '[', '"'])
+            .unwrap_or(self.target.len());
+        let class_end = self.target[..end].rfind('.').map_or(0, |dot| dot);
+        let start = if self.target.contains('@') {
+            self.target[..end].rfind('.').map_or(0, |dot| dot + 1)
+        } else {
+            self.target[..class_end].rfind('.').map_or(0, |dot| dot + 1)
+        };
+        &self.target[start..]
+    }
+
+    /// The field's own name, or nothing for what a collection holds.
+    pub fn field(&self) -> Option<&str> {
+        if self.target.ends_with(']') {
+            return None;
+        }
+        self.target.rsplit('.').next()
+    }
+
+    /// The object or collection that it belongs to.
+    pub fn object(&self) -> &str {
+        match (self.target.ends_with(']'), self.target.rfind(['.', '['])) {
+            (true, _) => self
+                .target
+                .find('[')
+                .map_or(&self.target, |at| &self.target[..at]),
+            (false, Some(at)) => &self.target[..at],
+            (false, None) => &self.target,
+        }
+    }
+
+    fn of_step(step: &Step) -> Self {
+        let op = step.op.as_str();
+        Self {
+            access: match op.strip_prefix("volatile ").unwrap_or(op) {
+                "read" => Access::Read,
+                "write" => Access::Write,
+                "update" => Access::Update,
+                "release" | "release shared" => Access::GiveUp,
+                "acquire" | "acquire shared" => Access::Take,
+                _ => Access::Other,
+            },
+            target: step.target.clone(),
+            place: step.place.clone(),
+        }
+    }
+
+    /// What a part of a typing or an entry of a view says: `reads a.B.c`, `c: write`.
+    fn of_words(words: &str, place: Option<&Place>) -> Self {
+        let (access, target) = if let Some((target, op)) = words.rsplit_once(": ") {
+            (access_of(op), target)
+        } else {
+            let (verb, target) = words.split_once(' ').unwrap_or((words, ""));
+            if verb == "calls"
+                && let Some((class, method)) = callee(target)
+            {
+                // Which object is called is not said: two calls of one class are taken for calls of one object.
+                return Self {
+                    access: access_of_call(method),
+                    target: format!("{class}[*]"),
+                    place: place.cloned(),
+                };
+            }
+            (access_of(verb), target)
+        };
+        Self {
+            access,
+            target: target.to_owned(),
+            place: place.cloned(),
+        }
+    }
+}
+
+fn access_of(word: &str) -> Access {
+    match word.trim_end_matches('s') {
+        "read" => Access::Read,
+        "write" => Access::Write,
+        "update" => Access::Update,
+        _ => Access::Other,
+    }
+}
+
+/// `java.util.Map` and `get` of `java.util.Map.get(java.lang.Object)`.
+fn callee(words: &str) -> Option<(&str, &str)> {
+    words.split_once('(')?.0.rsplit_once('.')
+}
+
+/// What a call does to the state of its receiver, by the names that the library uses.
+fn access_of_call(method: &str) -> Access {
+    const ASKS: [&str; 12] = [
+        "get",
+        "contains",
+        "is",
+        "size",
+        "length",
+        "peek",
+        "first",
+        "last",
+        "has",
+        "element",
+        "remainingCapacity",
+        "sum",
+    ];
+    const CHANGES: [&str; 20] = [
+        "getAnd",
+        "put",
+        "set",
+        "add",
+        "remove",
+        "poll",
+        "take",
+        "offer",
+        "push",
+        "pop",
+        "clear",
+        "increment",
+        "decrement",
+        "compare",
+        "replace",
+        "merge",
+        "compute",
+        "append",
+        "update",
+        "reset",
+    ];
+    let begins = |names: &[&str]| names.iter().any(|name| method.starts_with(name));
+    if begins(&CHANGES) {
+        Access::Update
+    } else if begins(&ASKS) {
+        Access::Read
+    } else {
+        Access::Other
+    }
+}
+
+/// Both ends of a tear, and what is known of what comes between.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ends {
+    pub first: End,
+    pub second: End,
+    /// What another thread does first in between, if an order was recorded.
+    pub between: Option<Access>,
+    pub only_synchronization: bool,
+}
+
+impl Ends {
+    /// From the strongest evidence that names two accesses.
+    pub fn of(finding: &Finding) -> Option<Self> {
+        let evidence = &finding.evidence;
+        Self::of_order(evidence)
+            .or_else(|| Self::of_sections(evidence))
+            .or_else(|| Self::of_typing(evidence))
+            .or_else(|| {
+                let reduction = evidence.reductions.first()?;
+                Some(Self {
+                    first: End::of_step(&reduction.commit),
+                    second: End::of_step(&reduction.violation),
+                    between: None,
+                    only_synchronization: false,
+                })
+            })
+    }
+
+    fn of_order(evidence: &Evidence) -> Option<Self> {
+        evidence.interleavings.iter().find_map(|order| {
+            let (from, to) = order.torn?;
+            let step = |n| order.steps.iter().find(|step| step.n == n);
+            let (from, to) = (step(from)?, step(to)?);
+            let other = (order.steps.iter())
+                .find(|step| step.n > from.n && step.n < to.n && step.thread != from.thread);
+            Some(Self {
+                first: End::of_step(from),
+                second: End::of_step(to),
+                between: other.map(|step| End::of_step(step).access),
+                only_synchronization: (order.edges.iter()).all(|edge| edge.kind != EdgeKind::Data),
+            })
+        })
+    }
+
+    /// The last access of the first critical section and the first of the last one; a write says more than a read.
+    fn of_sections(evidence: &Evidence) -> Option<Self> {
+        let views = evidence.method_views.first()?;
+        let (first, last) = match views.sections.as_slice() {
+            [first, .., last] => (first, last),
+            _ => return None,
+        };
+        let reads = |words: &&String| words.ends_with(": read");
+        let writes = |words: &&String| words.ends_with(": write");
+        let before = (first.accesses.iter().find(reads)).or(first.accesses.first())?;
+        let after = (last.accesses.iter().find(writes)).or(last.accesses.last())?;
+        Some(Self {
+            first: End::of_words(before, first.places.first()),
+            second: End::of_words(after, last.places.last()),
+            between: None,
+            only_synchronization: false,
+        })
+    }
+
+    fn of_typing(evidence: &Evidence) -> Option<Self> {
+        let typing = evidence.typings.first()?;
+        // Before the two that do not compose stand the calls that lead to them.
+        let [.., first, last] = typing.parts.as_slice() else {
+            return None;
+        };
+        Some(Self {
+            first: End::of_words(&first.what, first.place.as_ref()),
+            second: End::of_words(&last.what, last.place.as_ref()),
+            between: None,
+            only_synchronization: false,
+        })
+    }
+
+    /// The same first end, and a write of the same field that the code has behind it instead of a second read.
+    pub fn with_write(&self, body: &RegionBody<'_>) -> Option<Self> {
+        let place =
+            (self.second.place.as_ref()).filter(|_| self.are_reads() && self.same_target())?;
+        let line = body.written_at(self.first.field()?)?;
+        Some(Self {
+            second: End {
+                access: Access::Write,
+                target: self.second.target.clone(),
+                place: Some(Place {
+                    line: Some(line),
+                    ..place.clone()
+                }),
+            },
+            ..self.clone()
+        })
+    }
+
+    pub fn are_reads(&self) -> bool {
+        self.first.access == Access::Read && self.second.access == Access::Read
+    }
+
+    /// Whether the region is torn between giving up a lock and taking it again.
+    pub fn gives_up_lock(&self) -> bool {
+        self.first.access == Access::GiveUp && self.second.access == Access::Take
+    }
+
+    pub fn same_target(&self) -> bool {
+        self.first.target == self.second.target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_taken_apart() {
+        let of = |target: &str| End {
+            access: Access::Read,
+            target: target.to_owned(),
+            place: None,
+        };
+        let field = of("bank.Account@7.balance");
+        assert_eq!(field.short_target(), "Account@7.balance");
+        assert_eq!(
+            (field.field(), field.object()),
+            (Some("balance"), "bank.Account@7")
+        );
+        let key = of(r#"java.util.HashMap@3["a.b"]"#);
+        assert_eq!((key.field(), key.object()), (None, "java.util.HashMap@3"));
+        let fixed = of("bank.Ids.last");
+        assert_eq!((fixed.field(), fixed.object()), (Some("last"), "bank.Ids"));
+        assert_eq!(fixed.short_target(), "Ids.last");
+        assert_eq!(of("x").short_target(), "x");
+    }
+}

@@ -1,0 +1,236 @@
+//! How much each finding deserves a look, judged from the evidence of all analyses and from the bytecode of its region.
+//!
+//! What counts, after what the field found to work:
+//! - *Stale values:* a value read before the tear is used after it, in a write, a return, or a branch that is not taken again on a fresh value (Burrows and Leino, "Finding stale-value errors in concurrent programs"; Artho, Havelund and Biere, "Using block-local atomicity to detect stale-value concurrency errors").
+//!   Decided by definitions and uses in the region's own code ([`flow`]).
+//! - *Idioms* that are correct though they are torn ([`idiom`]): they are low whatever else is true, and named.
+//! - *Pattern:* which accesses tear, and of what ([`pattern`]); the unserializable interleavings of Lu, Tucek, Qin and Zhou, "AVIO".
+//! - *Rarity:* a region that is whole ten thousand times and torn twice was meant to be whole (the invariants of AVIO).
+//! - *Intent:* what names and locks say of what the author meant ([`intent`]).
+//!
+//! A finding without code, as of a text trace, is judged by the rest, and nothing is claimed of its values.
+//!
+//! *Architecture invariant:* findings and class files in, ranks out; no analysis is run again, and no verdict changes.
+
+mod code;
+mod ends;
+mod flow;
+mod idiom;
+mod intent;
+mod pattern;
+mod sites;
+
+use untorn_findings::{Document, Finding, Kind, Level, Rank};
+
+pub use code::{Code, classes_of};
+
+use ends::Ends;
+use flow::{Flow, Stale};
+use pattern::Pattern;
+
+/// From so many points on a finding is high.
+const HIGH: i32 = 4;
+/// From so many points on a finding is medium.
+const MEDIUM: i32 = 2;
+
+/// Ranks every finding that has no rank yet, says where in its region each step is called, and puts the highest first.
+pub fn rank(document: &mut Document, code: &Code) {
+    for finding in &mut document.findings {
+        sites::fill_in(finding, code);
+        if finding.rank.is_none() {
+            finding.rank = Some(judge(finding, code));
+        }
+    }
+    document.sort();
+}
+
+/// Points for and against, each with its reason.
+#[derive(Debug, Default)]
+struct Scale {
+    reasons: Vec<(i32, String)>,
+}
+
+impl Scale {
+    fn put(&mut self, points: i32, why: impl Into<String>) {
+        self.reasons.push((points, why.into()));
+    }
+
+    fn rank(mut self) -> Rank {
+        let points: i32 = self.reasons.iter().map(|(points, _)| points).sum();
+        let level = match points {
+            HIGH.. => Level::High,
+            MEDIUM.. => Level::Medium,
+            _ => Level::Low,
+        };
+        // What speaks for the level comes first.
+        let sign = if level == Level::Low { 1 } else { -1 };
+        self.reasons.sort_by_key(|(points, _)| sign * points);
+        Rank {
+            level,
+            reasons: self.reasons.into_iter().map(|(_, why)| why).collect(),
+            idiom: None,
+        }
+    }
+}
+
+fn low(why: &str) -> Rank {
+    Rank {
+        level: Level::Low,
+        reasons: vec![why.to_owned()],
+        idiom: None,
+    }
+}
+
+fn judge(finding: &Finding, code: &Code) -> Rank {
+    let evidence = &finding.evidence;
+    match finding.kind {
+        Kind::ForkJoin => {
+            return low("only threads that the region itself starts come between its parts");
+        }
+        Kind::ViewInconsistency => {
+            return low(
+                "fields are used together here and apart there, and no region is known that this could tear",
+            );
+        }
+        Kind::Race if evidence.races.iter().all(|race| race.benign_candidate) => {
+            return low("writes hold a lock in common, reads do not");
+        }
+        Kind::Race => {
+            return Rank {
+                level: Level::Medium,
+                ..low("no lock is held at all accesses")
+            };
+        }
+        _ => {}
+    }
+    let Some(mut ends) = Ends::of(finding) else {
+        return without_ends(finding);
+    };
+    let body = code.region(&finding.region);
+    let mut flow = body.as_ref().and_then(|body| Flow::of(body, &ends));
+    let idiom = body.as_ref().and_then(|body| match &flow {
+        Some(flow) => idiom::of(body, flow, &ends),
+        None => idiom::of_locks(body, &ends),
+    });
+    if let Some(idiom) = idiom {
+        return Rank {
+            level: Level::Low,
+            reasons: vec![idiom.why.to_owned()],
+            idiom: Some(idiom.name.to_owned()),
+        };
+    }
+    // Without a run an analysis names the first two accesses that do not compose; a write behind them matters more.
+    if finding.evidence.interleavings.is_empty()
+        && let Some(body) = &body
+        && let Some(later) = ends.with_write(body)
+    {
+        flow = Flow::of(body, &later);
+        ends = later;
+    }
+    let mut scale = Scale::default();
+    let pattern = Pattern::of(&ends);
+    scale.put(pattern.points(), pattern.words());
+    match &flow {
+        Some(flow) => match flow.stale {
+            Some(stale) => scale.put(stale.points(), stale.words(&ends)),
+            // What was stored before the tear may be seen together with what is read after it.
+            None if ends.are_reads() && !flow.is_stored => {
+                scale.put(-2, "nothing that is read before the tear is used after it");
+            }
+            None => {}
+        },
+        None if ends.gives_up_lock() => {
+            scale.put(
+                -1,
+                "what it learned under the lock is not known to be used after",
+            );
+        }
+        None => {}
+    }
+    if finding.verdict.is_seen() {
+        scale.put(1, "it happened in the recorded run");
+    } else if ends.only_synchronization && !ends.gives_up_lock() {
+        scale.put(
+            -4,
+            "only synchronization orders what came between, no data of the region",
+        );
+    }
+    rarity(finding, &mut scale);
+    if let Some(body) = &body {
+        intent::of_code(body, &mut scale);
+    }
+    intent::of_name(&finding.region, &mut scale);
+    scale.rank()
+}
+
+/// What can be said where no two accesses are known between which others come.
+fn without_ends(finding: &Finding) -> Rank {
+    let by_data = (finding.evidence.interleavings.iter()).any(|order| {
+        order
+            .edges
+            .iter()
+            .any(|edge| edge.kind == untorn_findings::EdgeKind::Data)
+    });
+    match finding.kind {
+        Kind::Cycle if by_data => Rank {
+            level: Level::Medium,
+            ..low("the regions see each other's data in an order that no serial run has")
+        },
+        Kind::Cycle => low("only synchronization orders the regions, no data"),
+        Kind::MethodInconsistency | Kind::Reduction | Kind::Torn => Rank {
+            level: Level::Medium,
+            ..low("the evidence does not say between which accesses others come")
+        },
+        _ => low("no conflict between its parts is known"),
+    }
+}
+
+fn rarity(finding: &Finding, scale: &mut Scale) {
+    /// Fewer executions say nothing.
+    const ENOUGH: u64 = 20;
+    let Some(executions) = finding.executions else {
+        return;
+    };
+    let (torn, of) = (executions.torn, executions.of);
+    if torn == 0 || of < ENOUGH {
+        return;
+    }
+    if torn.saturating_mul(100) <= of {
+        scale.put(1, "it is whole in almost all executions");
+    } else if torn.saturating_mul(2) >= of {
+        scale.put(
+            -2,
+            "it is torn in most executions, so it was hardly meant to be whole",
+        );
+    }
+}
+
+impl Stale {
+    fn points(self) -> i32 {
+        match self {
+            Self::Written => 2,
+            Self::Returned | Self::Checked => 1,
+        }
+    }
+
+    fn words(self, ends: &Ends) -> String {
+        let what = ends.first.short_target();
+        let line = |line: Option<u32>| line.map_or_else(String::new, |n| format!(" at line {n}"));
+        match self {
+            Self::Written => format!(
+                "a stale value: what is read of {what}{} decides what is written{}",
+                line(ends.first.line()),
+                line(ends.second.line())
+            ),
+            Self::Returned => format!(
+                "a stale value: what is read of {what}{} is still used after the tear",
+                line(ends.first.line())
+            ),
+            Self::Checked => format!(
+                "a stale check: what is read of {what}{} is not checked again{}",
+                line(ends.first.line()),
+                line(ends.second.line()).replace(" at", " before")
+            ),
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Findings about real class files, judged by their code.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use untorn_findings::{
+    Document, Edge, EdgeKind, Evidence, Executions, Finding, Interleaving, Kind, Level, Place,
+    Rank, Region, Step, Verdict,
+};
+use untorn_program::Assumptions;
+use untorn_program::load::{ClassPath, JdkChoice, Limits};
+use untorn_rank::{Code, rank};
+
+/// Comments name the two ends of each method's tear.
+const SOURCE: &str = r#"
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.StampedLock;
+
+class Cases {
+    int n; int m; volatile Object value; volatile boolean stop;
+    final AtomicInteger atomic = new AtomicInteger();
+    final ConcurrentHashMap<String, Object> map = new ConcurrentHashMap<>();
+    final StampedLock stamped = new StampedLock();
+    void lostUpdate() {
+        int was = n; // first lostUpdate
+        n = was + 1; // second lostUpdate
+    }
+    int staleSum() {
+        int was = n; // first staleSum
+        return was + m; // second staleSum
+    }
+    void unusedRead() {
+        Object seen = value; // first unusedRead
+        int other = m; // second unusedRead
+    }
+    Object doubleCheck() {
+        Object known = value; // first doubleCheck
+        if (known == null) {
+            synchronized (this) {
+                known = value; // second doubleCheck
+                if (known == null) {
+                    value = known = new Object();
+                }
+            }
+        }
+        return known;
+    }
+    Object brokenDoubleCheck() {
+        if (value == null) { // first brokenDoubleCheck
+            synchronized (this) {
+                value = new Object(); // second brokenDoubleCheck
+            }
+        }
+        return value;
+    }
+    String readTwice() {
+        if (value == null) { // first readTwice
+            return "";
+        }
+        return String.valueOf(value); // second readTwice
+    }
+    void casLoop() {
+        int now;
+        do {
+            now = atomic.get(); // first casLoop
+        } while (!atomic.compareAndSet(now, now + 1)); // second casLoop
+    }
+    Object putIfAbsent(String key) {
+        Object known = map.get(key); // first putIfAbsent
+        if (known == null) {
+            Object made = new Object();
+            known = map.putIfAbsent(key, made); // second putIfAbsent
+            if (known == null) {
+                known = made;
+            }
+        }
+        return known;
+    }
+    Object putLate(String key) {
+        Object known = map.get(key); // first putLate
+        if (known == null) {
+            known = new Object();
+            map.put(key, known); // second putLate
+        }
+        return known;
+    }
+    int optimistic() {
+        long stamp = stamped.tryOptimisticRead();
+        int a = n; // first optimistic
+        int b = m; // second optimistic
+        if (!stamped.validate(stamp)) {
+            return 0;
+        }
+        return a + b;
+    }
+    void spin() {
+        while (!stop) { // first spin // second spin
+            Thread.onSpinWait();
+        }
+    }
+    int available() { return n; } // inner available
+    void take() { n--; } // inner take
+    boolean throughHelpers() {
+        if (available() <= 0) { // calls available
+            return false;
+        }
+        take(); // calls take
+        return true;
+    }
+}
+"#;
+
+fn line_of(mark: &str) -> u32 {
+    let at = SOURCE.lines().position(|line| {
+        line.split("// ")
+            .skip(1)
+            .any(|comment| comment.trim() == mark)
+    });
+    at.unwrap_or_else(|| panic!("no line has {mark}")) as u32 + 1
+}
+
+fn javac() -> PathBuf {
+    std::env::var_os("JAVA_HOME")
+        .map_or_else(|| "javac".into(), |home| Path::new(&home).join("bin/javac"))
+}
+
+/// The class, compiled anew, as the command line hands it over.
+fn code(document: &Document) -> Code {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("Cases.java");
+    std::fs::write(&file, SOURCE).unwrap();
+    let compiled = Command::new(javac()).arg(&file).output().unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    let path = ClassPath::open(
+        &[],
+        &[folder.path().to_owned()],
+        &JdkChoice::None,
+        None,
+        Limits::default(),
+        &mut Assumptions::default(),
+    );
+    Code::of(document, path.unwrap())
+}
+
+fn step(n: u32, thread: &str, op: &str, target: &str, method: &str, line: u32) -> Step {
+    Step {
+        n,
+        thread: thread.to_owned(),
+        event: None,
+        op: op.to_owned(),
+        target: target.to_owned(),
+        place: Some(Place {
+            class: Some("Cases".to_owned()),
+            method: Some(method.to_owned()),
+            file: Some("Cases.java".to_owned()),
+            line: Some(line),
+        }),
+        within: None,
+        transaction: None,
+        locks: Vec::new(),
+        stack: Vec::new(),
+    }
+}
+
+/// A region torn between two steps by another thread's write.
+fn torn(method: &str, first: Step, second: Step) -> Finding {
+    let edge = |from, to| Edge {
+        from,
+        to,
+        kind: EdgeKind::Data,
+        approximate: false,
+    };
+    let between = step(2, "other", "write", &second.target, "elsewhere", 1);
+    let order = Interleaving {
+        analysis: "velodrome".to_owned(),
+        transactions: Vec::new(),
+        steps: vec![first, between, second],
+        edges: vec![edge(1, 2), edge(2, 3)],
+        torn: Some((1, 3)),
+    };
+    let region = Region {
+        class: Some("Cases".to_owned()),
+        file: Some("Cases.java".to_owned()),
+        ..Region::labelled(method)
+    };
+    let evidence = Evidence {
+        interleavings: vec![order],
+        ..Evidence::default()
+    };
+    Finding::new(
+        "velodrome",
+        Kind::Torn,
+        Verdict::Observed,
+        region,
+        String::new(),
+        evidence,
+    )
+}
+
+fn judged(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut document = Document::new(Vec::new());
+    document.findings = findings;
+    let code = code(&document);
+    rank(&mut document, &code);
+    document.findings
+}
+
+fn case(method: &str, (op, target): (&str, &str), (op2, target2): (&str, &str)) -> Finding {
+    let first = step(
+        1,
+        "one",
+        op,
+        target,
+        method,
+        line_of(&format!("first {method}")),
+    );
+    let second = step(
+        3,
+        "one",
+        op2,
+        target2,
+        method,
+        line_of(&format!("second {method}")),
+    );
+    torn(method, first, second)
+}
+
+fn of<'a>(all: &'a [Finding], method: &str) -> &'a Rank {
+    let finding = all.iter().find(|finding| finding.region.method == method);
+    finding.unwrap().rank.as_ref().unwrap()
+}
+
+#[test]
+fn stale_values_are_high_and_idioms_are_low_and_named() {
+    let (n, m, value) = ("Cases@1.n", "Cases@1.m", "Cases@1.value");
+    let atomic = "java.util.concurrent.atomic.AtomicInteger@2[*]";
+    let map = r#"java.util.concurrent.ConcurrentHashMap@3["k"]"#;
+    let all = judged(vec![
+        case("lostUpdate", ("read", n), ("write", n)),
+        case("staleSum", ("read", n), ("read", m)),
+        case("unusedRead", ("volatile read", value), ("read", m)),
+        case(
+            "doubleCheck",
+            ("volatile read", value),
+            ("volatile read", value),
+        ),
+        case(
+            "brokenDoubleCheck",
+            ("volatile read", value),
+            ("volatile write", value),
+        ),
+        case(
+            "readTwice",
+            ("volatile read", value),
+            ("volatile read", value),
+        ),
+        case(
+            "casLoop",
+            ("volatile read", atomic),
+            ("volatile update", atomic),
+        ),
+        case(
+            "putIfAbsent",
+            ("volatile read", map),
+            ("volatile update", map),
+        ),
+        case("putLate", ("volatile read", map), ("volatile write", map)),
+        case("optimistic", ("read", n), ("read", m)),
+        case(
+            "spin",
+            ("volatile read", "Cases@1.stop"),
+            ("volatile read", "Cases@1.stop"),
+        ),
+    ]);
+    let level = |method| of(&all, method).level;
+    for method in ["lostUpdate", "staleSum", "brokenDoubleCheck", "putLate"] {
+        assert_eq!(
+            level(method),
+            Level::High,
+            "{method}: {:?}",
+            of(&all, method)
+        );
+    }
+    assert!(
+        level("readTwice") > Level::Low,
+        "{:?}",
+        of(&all, "readTwice")
+    );
+    assert_eq!(
+        level("unusedRead"),
+        Level::Low,
+        "{:?}",
+        of(&all, "unusedRead")
+    );
+    for (method, idiom) in [
+        ("doubleCheck", "double-checked locking"),
+        ("casLoop", "compareAndSet loop"),
+        ("putIfAbsent", "conditional update after a look"),
+        ("optimistic", "validated optimistic read"),
+        ("spin", "wait for a value"),
+    ] {
+        let rank = of(&all, method);
+        assert_eq!(rank.level, Level::Low, "{method}: {rank:?}");
+        assert_eq!(rank.idiom.as_deref(), Some(idiom), "{method}");
+    }
+    // What deserves a look most comes first.
+    let levels: Vec<Level> = all.iter().map(Finding::level).collect();
+    assert!(levels.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
+fn a_step_in_a_callee_is_shown_at_the_call_in_the_region() {
+    let n = "Cases@1.n";
+    let first = step(1, "one", "read", n, "available", line_of("inner available"));
+    let second = step(3, "one", "write", n, "take", line_of("inner take"));
+    let all = judged(vec![torn("throughHelpers", first, second)]);
+    let steps = &all[0].evidence.interleavings[0].steps;
+    let line = |step: &Step| step.within.as_ref().and_then(|place| place.line);
+    assert_eq!(line(&steps[0]), Some(line_of("calls available")));
+    assert_eq!(line(&steps[1]), None);
+    assert_eq!(line(&steps[2]), Some(line_of("calls take")));
+    assert_eq!(all[0].level(), Level::High, "{:?}", all[0].rank);
+}
+
+#[test]
+fn what_is_torn_in_most_executions_was_hardly_meant_to_be_whole() {
+    let with = |torn, of| {
+        let mut finding = case("staleSum", ("read", "Cases@1.n"), ("read", "Cases@1.m"));
+        finding.executions = Some(Executions { torn, of });
+        judged(vec![finding]).remove(0).level()
+    };
+    assert_eq!(with(2, 10_412), Level::High);
+    assert!(with(900, 1000) < Level::High);
+    assert_eq!(with(1, 1), Level::High);
+}
+
+#[test]
+fn without_code_nothing_is_claimed_of_values() {
+    let mut document = Document::new(Vec::new());
+    document.findings = vec![case("lostUpdate", ("read", "x"), ("write", "x"))];
+    rank(&mut document, &Code::default());
+    let rank = document.findings[0].rank.clone().unwrap();
+    assert!(
+        !rank.reasons.iter().any(|why| why.contains("stale")),
+        "{rank:?}"
+    );
+    assert_eq!(rank.level, Level::High);
+}

@@ -1,0 +1,20 @@
+package repaired;
+
+import schedule.Pause;
+
+/** Repaired: Grid.bump is one step now; before: an element of a plain array. */
+public class ArrayCell {
+    static class Grid {
+        final int[] cells = new int[4];
+        synchronized void bump(int i) {
+            int was = cells[i];
+            Pause.here();
+            cells[i] = was + 1;
+        }
+    }
+
+    public static void main(String[] args) {
+        Grid c = new Grid();
+        Pause.race(() -> c.bump(1), () -> c.bump(1));
+    }
+}

@@ -1,0 +1,20 @@
+package repaired;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import schedule.Pause;
+
+/** Repaired: Buffer.put is one step now; before: remainingCapacity and add of a LinkedBlockingQueue. */
+public class QueueCapacity {
+    static class Buffer {
+        final LinkedBlockingQueue<String> queue = new LinkedBlockingQueue<>(1);
+        boolean put(String item) {
+            Pause.here();
+            return queue.offer(item);
+        }
+    }
+
+    public static void main(String[] args) {
+        Buffer c = new Buffer();
+        Pause.race(() -> c.put("i"), () -> c.put("i"));
+    }
+}

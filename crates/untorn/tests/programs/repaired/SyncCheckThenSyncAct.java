@@ -1,0 +1,29 @@
+package repaired;
+
+import java.util.ArrayList;
+import java.util.List;
+import schedule.Pause;
+
+/** Repaired: Names.addOnce is one step now; before: checked under one hold of the lock, added under another. */
+public class SyncCheckThenSyncAct {
+    static class Names {
+        private final List<String> all = new ArrayList<>();
+        synchronized boolean has(String name) {
+            return all.contains(name);
+        }
+        synchronized void add(String name) {
+            all.add(name);
+        }
+        synchronized void addOnce(String name) {
+            if (!has(name)) {
+                Pause.here();
+                add(name);
+            }
+        }
+    }
+
+    public static void main(String[] args) {
+        Names c = new Names();
+        Pause.race(() -> c.addOnce("a"), () -> c.addOnce("a"));
+    }
+}

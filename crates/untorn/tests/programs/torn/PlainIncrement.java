@@ -1,0 +1,20 @@
+package torn;
+
+import schedule.Pause;
+
+/** Torn: Counter.increment: a lost update of a plain field. */
+public class PlainIncrement {
+    static class Counter {
+        int n;
+        void increment() {
+            int was = n;
+            Pause.here();
+            n = was + 1;
+        }
+    }
+
+    public static void main(String[] args) {
+        Counter c = new Counter();
+        Pause.race(() -> c.increment(), () -> c.increment());
+    }
+}

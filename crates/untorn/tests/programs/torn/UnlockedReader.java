@@ -1,0 +1,25 @@
+package torn;
+
+import schedule.Pause;
+
+/** Torn: Pair.get: a writer locks and a reader does not. */
+public class UnlockedReader {
+    static class Pair {
+        private int a = 5;
+        private int b = 5;
+        synchronized void shift(int by) {
+            a -= by;
+            b += by;
+        }
+        int get() {
+            int first = a;
+            Pause.here();
+            return first + b;
+        }
+    }
+
+    public static void main(String[] args) {
+        Pair c = new Pair();
+        Pause.race(() -> c.get(), () -> c.shift(1));
+    }
+}

@@ -1,0 +1,20 @@
+package torn;
+
+import schedule.Pause;
+
+/** Torn: Counter.increment: volatile does not make it one step. */
+public class VolatileIncrement {
+    static class Counter {
+        volatile int n;
+        void increment() {
+            int was = n;
+            Pause.here();
+            n = was + 1;
+        }
+    }
+
+    public static void main(String[] args) {
+        Counter c = new Counter();
+        Pause.race(() -> c.increment(), () -> c.increment());
+    }
+}

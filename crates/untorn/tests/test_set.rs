@@ -1,0 +1,332 @@
+//! Small programs that are torn, whole and repaired: what is worth a repair is reported, and what is right is not.
+//!
+//! `programs/README.md` says what is in the folders.
+//! What is known to be missed or reported wrongly stands here with its cause; anything else fails.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+// Linked in so that cargo builds the agent library first.
+use untorn_agent as _;
+use untorn_findings::{Document, Finding, Level, Region};
+
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
+
+/// Every method ought to be one step but those that make and start the threads.
+const SPEC: &str = r#"
+heuristic = "all-methods"
+exclude = ["schedule.**", "**.main", "**.lambda$main$0", "**.lambda$main$1"]
+"#;
+
+fn tool(name: &str) -> PathBuf {
+    match std::env::var_os("JAVA_HOME") {
+        Some(home) => Path::new(&home).join("bin").join(name),
+        None => name.into(),
+    }
+}
+
+/// The programs of a folder, by name.
+fn programs(folder: &str) -> Vec<String> {
+    let mut names: Vec<String> = (std::fs::read_dir(format!("{PROGRAMS}/{folder}")).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn compile(folder: &str, pause: &str, into: &Path) {
+    let sources = |folder: &str| {
+        let all = std::fs::read_dir(format!("{PROGRAMS}/{folder}")).unwrap();
+        all.map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "java"))
+            .collect::<Vec<PathBuf>>()
+    };
+    let javac = Command::new(tool("javac"))
+        .arg("-d")
+        .arg(into)
+        .args(sources(pause))
+        .args(sources(folder))
+        .output()
+        .unwrap();
+    assert!(javac.status.success(), "{javac:?}");
+}
+
+fn untorn(arguments: &[&str], command: &[String]) -> Document {
+    let mut untorn = Command::new(env!("CARGO_BIN_EXE_untorn"));
+    let beside_this_test = std::env::current_exe().unwrap();
+    let output = untorn
+        .env(
+            "UNTORN_AGENT",
+            beside_this_test.with_file_name("libuntorn_agent.so"),
+        )
+        .args(arguments)
+        .args(command)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    Document::from_json(&text)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Runs every program of a folder in one JVM.
+fn watch(folder: &str) -> Document {
+    let place = tempfile::tempdir().unwrap();
+    compile(folder, "schedule", place.path());
+    let spec = place.path().join("spec.toml");
+    std::fs::write(&spec, SPEC).unwrap();
+    let mut command = vec![
+        "--".to_owned(),
+        tool("java").to_str().unwrap().to_owned(),
+        "-cp".to_owned(),
+        place.path().to_str().unwrap().to_owned(),
+        "schedule.All".to_owned(),
+    ];
+    command.extend(
+        programs(folder)
+            .iter()
+            .map(|name| format!("{folder}.{name}")),
+    );
+    let spec = spec.to_str().unwrap();
+    untorn(&["run", "--format", "json", "--spec", spec], &command)
+}
+
+/// Checks every program of a folder without a run.
+fn check(folder: &str) -> Document {
+    let place = tempfile::tempdir().unwrap();
+    let classes = place.path().join("classes");
+    compile(folder, "unscheduled/schedule", &classes);
+    let spec = place.path().join("spec.toml");
+    std::fs::write(&spec, SPEC).unwrap();
+    let (spec, classes) = (spec.to_str().unwrap(), classes.to_str().unwrap());
+    untorn(&["check", classes, "--format", "json", "--spec", spec], &[])
+}
+
+/// The findings that are worth a look, by program.
+fn worth<'a>(document: &'a Document, folder: &str) -> BTreeMap<String, Vec<&'a Finding>> {
+    let mut by_program: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
+    let worth = |finding: &&Finding| finding.level() > Level::Low;
+    for finding in document.findings.iter().filter(worth) {
+        let class = finding.region.class.as_deref().unwrap_or_default();
+        let inside = class
+            .strip_prefix(folder)
+            .and_then(|rest| rest.strip_prefix('.'));
+        let program = inside
+            .unwrap_or(class)
+            .split('$')
+            .next()
+            .unwrap_or_default();
+        by_program
+            .entry(program.to_owned())
+            .or_default()
+            .push(finding);
+    }
+    by_program
+}
+
+/// The region that the first comment of a program names, as `Class.method`.
+fn expected(program: &str) -> String {
+    let text = std::fs::read_to_string(format!("{PROGRAMS}/torn/{program}.java")).unwrap();
+    let (_, rest) = text.split_once("/** Torn: ").unwrap();
+    rest.split_once(": ").unwrap().0.to_owned()
+}
+
+fn names(region: &Region, wanted: &str) -> bool {
+    let name = region.short_name();
+    name == wanted || name.rsplit('$').next() == Some(wanted)
+}
+
+/// Every torn program is reported but those that are known to be missed.
+fn reports_torn(document: &Document, missed: &BTreeMap<&str, &str>) {
+    let all = programs("torn");
+    assert!(all.len() >= 60);
+    let found = worth(document, "torn");
+    let is_found = |program: &String| {
+        let wanted = expected(program);
+        (found.get(program).into_iter().flatten()).any(|finding| {
+            std::iter::once(&finding.region)
+                .chain(&finding.group)
+                .chain(&finding.affected)
+                .any(|region| names(region, &wanted))
+        })
+    };
+    let (hits, misses): (Vec<String>, Vec<String>) = all.into_iter().partition(is_found);
+    println!(
+        "torn: {} reported, {} missed: {misses:?}",
+        hits.len(),
+        misses.len()
+    );
+    let unknown: Vec<&String> = (misses.iter())
+        .filter(|program| !missed.contains_key(program.as_str()))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "missed without a known cause: {unknown:?}"
+    );
+}
+
+/// Nothing is ranked above low but what is known to be wrong.
+fn is_silent(document: &Document, folder: &str, wrong: &BTreeMap<&str, &str>) {
+    assert!(programs(folder).len() >= 60);
+    let reported = worth(document, folder);
+    let said: BTreeSet<String> = (reported.iter())
+        .flat_map(|(program, findings)| {
+            let one = |finding: &&Finding| {
+                format!(
+                    "{program}: {} {:?} {:?}",
+                    finding.region.short_name(),
+                    finding.kind,
+                    finding.rank.as_ref().map(|rank| &rank.reasons)
+                )
+            };
+            findings.iter().map(one).collect::<Vec<_>>()
+        })
+        .collect();
+    println!("{folder}: {} programs reported: {said:#?}", reported.len());
+    let unknown: Vec<&String> = (reported.keys())
+        .filter(|program| !wrong.contains_key(program.as_str()))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "reported without a known cause: {unknown:?}"
+    );
+}
+
+/// Why programs are known to be missed, or reported without need.
+type Known = [(&'static str, &'static [&'static str])];
+
+fn known(causes: &'static Known) -> BTreeMap<&'static str, &'static str> {
+    let all = causes.iter();
+    all.flat_map(|(cause, programs)| programs.iter().map(move |program| (*program, *cause)))
+        .collect()
+}
+
+const MISSED_BY_RUN: &Known = &[
+    (
+        "the first calls on a library object that the main thread made are not recorded when threads own objects",
+        &[
+            "AtomicBooleanStart",
+            "AtomicGetSet",
+            "AtomicMax",
+            "AtomicReferenceLazy",
+            "BoundedPool",
+            "CollectionDeclared",
+            "ConcurrentMapCounter",
+            "ConcurrentMapRemove",
+            "CopyOnWriteContains",
+            "CountBesideList",
+            "IterateWhileAdding",
+            "MapDeclared",
+            "MoveBetweenLists",
+            "QueueIsEmptyPoll",
+            "SkipListFirst",
+            "SkipListSetAdd",
+            "StaticRegistry",
+            "SynchronizedListLast",
+            "SynchronizedMapPutIfAbsent",
+            "TwoAtomics",
+            "TwoKeys",
+            "VectorAddIfAbsent",
+        ],
+    ),
+    (
+        "the library model has no such class or call",
+        &["PriorityPeek", "QueueCapacity", "StringBufferFlush"],
+    ),
+    (
+        "array elements are watched only with --arrays",
+        &["ArrayCell"],
+    ),
+];
+
+const WRONG_IN_RUN: &Known = &[];
+
+const MISSED_BY_CHECK: &Known = &[
+    (
+        "the parts that types name are calls whose effect or order is not known",
+        &[
+            "AdderReset",
+            "AtomicReferenceLazy",
+            "FieldUpdater",
+            "Handle",
+            "IterateWhileAdding",
+            "KeySetAdd",
+            "SemaphoreTwice",
+            "ThroughHelper",
+            "UnvalidatedOptimisticRead",
+        ],
+    ),
+    (
+        "the parts that types name are two reads of one field or halves of one access",
+        &[
+            "BrokenDoubleCheck",
+            "LazyField",
+            "LazyStatic",
+            "PlainAdd",
+            "VolatileLazy",
+        ],
+    ),
+];
+
+const WRONG_IN_CHECK: &Known = &[
+    (
+        "types take every object for shared where no thread is known",
+        &[
+            "Actors",
+            "Confinement",
+            "HandOverJoin",
+            "HandOverLatch",
+            "HandOverQueue",
+            "OncePerStart",
+            "SpinUntilReady",
+            "IdempotentHash",
+        ],
+    ),
+    (
+        "the guard is not found: two objects, an element of an array, a stamped lock",
+        &[
+            "CopyFields",
+            "CopyOnWrite",
+            "OptimisticRead",
+            "OrderedLocks",
+            "StampedTwice",
+            "StampedWrite",
+            "StripedLocks",
+            "UnvalidatedOptimisticRead",
+        ],
+    ),
+    (
+        "the second check under the write lock is not seen in two critical sections",
+        &["RecheckAfterUpgrade", "RecheckFieldAfterUpgrade"],
+    ),
+    (
+        "calls of the library under the region's own lock are not taken for guarded",
+        &[
+            "CopyOver",
+            "DequePeekPoll",
+            "PriorityPeek",
+            "SkipListFirst",
+            "StringBufferFlush",
+            "SyncCheckThenSyncAct",
+        ],
+    ),
+];
+
+#[test]
+fn a_run_reports_what_is_torn_and_nothing_above_low_of_what_is_whole_or_repaired() {
+    let wrong = known(WRONG_IN_RUN);
+    reports_torn(&watch("torn"), &known(MISSED_BY_RUN));
+    is_silent(&watch("whole"), "whole", &wrong);
+    is_silent(&watch("repaired"), "repaired", &wrong);
+}
+
+#[test]
+fn a_check_reports_what_is_torn_and_nothing_above_low_of_what_is_whole_or_repaired() {
+    let wrong = known(WRONG_IN_CHECK);
+    reports_torn(&check("torn"), &known(MISSED_BY_CHECK));
+    is_silent(&check("whole"), "whole", &wrong);
+    is_silent(&check("repaired"), "repaired", &wrong);
+}
