@@ -208,4 +208,13 @@ pub const LARGE: &[Scenario] = &[
         [WRITTEN, FRESH],
         [&[Write(A), Write(A), Park], &[Write(A)], &[Write(A)]],
     ),
+    Scenario::new(
+        "two objects for three threads",
+        [WRITTEN, Word::Owned(Mode::WrEx, 2)],
+        [
+            &[Read(B), Park],
+            &[Write(A), Park],
+            &[Write(A), Read(B), Park],
+        ],
+    ),
 ];
