@@ -1,4 +1,4 @@
-//! The commands of a contributor: `cargo xtask demo`, `test`, `bench`, `corpus`, `dist`, `setup`.
+//! The commands of a contributor: `cargo xtask demo`, `test`, `bench`, `corpus`, `model`, `dist`, `setup`.
 //!
 //! xtask uses none of the product's crates: it has to start on a machine where nothing is set up yet.
 //! It looks at the machine once, tells its children what it found by environment variables, and runs cargo.
@@ -10,6 +10,7 @@ mod corpus;
 mod demo;
 mod dist;
 mod error;
+mod model;
 mod process;
 mod setup;
 mod test;
@@ -40,6 +41,7 @@ enum Task {
     Test(test::Arguments),
     Bench(bench::Arguments),
     Corpus(corpus::Arguments),
+    Model(model::Arguments),
     Dist(dist::Arguments),
     Setup(setup::Arguments),
 }
@@ -62,6 +64,7 @@ fn run(task: &Task) -> Result<ExitCode, Error> {
         Task::Test(arguments) => test::run(arguments, &workspace),
         Task::Bench(arguments) => bench::run(arguments, &workspace),
         Task::Corpus(arguments) => corpus::run(arguments, &workspace),
+        Task::Model(arguments) => model::run(arguments, &workspace),
         Task::Dist(_) => dist::run(&workspace),
         Task::Setup(arguments) => setup::run(arguments, &workspace),
     }

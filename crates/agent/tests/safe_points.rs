@@ -1,0 +1,338 @@
+//! Between the test of a shadow word and the access there is no safe point: nothing native, nothing that loads or initializes a class, nothing that allocates.
+//!
+//! Walks the bytecode of the runtime, as it is embedded.
+//! `docs/internals/tracking.md` says what rests on this: a thread that is seen in native code is taken to be in no access.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CStr;
+
+use untorn_classfile::read::{Access, Constant, MemberRef};
+use untorn_classfile::{ClassFile, Insn, Op};
+
+static CLASSES: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/java/classes.rs"));
+
+const UNSAFE: &str = "jdk/internal/misc/Unsafe";
+const SHADOW: &str = "java/lang/UntornShadow";
+const OWNER: &str = "java/lang/UntornOwner";
+const RUNTIME: &str = "java/lang/UntornRuntime";
+const THREAD: &str = "java/lang/UntornThread";
+
+/// What returns to an access that it has recorded.
+const RECORDING: [(&str, &str); 9] = [
+    (SHADOW, "record"),
+    (SHADOW, "keep"),
+    (SHADOW, "touch"),
+    (SHADOW, "touchStatic"),
+    (OWNER, "claim"),
+    (OWNER, "share"),
+    (OWNER, "unshare"),
+    (RUNTIME, "touch"),
+    (RUNTIME, "touchStatic"),
+];
+/// What tests a word by itself and records under it, without a lock.
+const TESTING: [(&str, &str); 3] = [(SHADOW, "record"), (OWNER, "claim"), (OWNER, "share")];
+
+/// An instruction, as far as it matters here.
+#[derive(Debug, Clone, PartialEq)]
+enum Step {
+    /// Nothing that could be a safe point.
+    Plain,
+    Call(String, String),
+    /// A safe point, or nearly one, and why.
+    Harm(String),
+}
+
+#[derive(Debug)]
+struct Method {
+    steps: Vec<Step>,
+    /// Where each instruction leads.
+    next: Vec<Vec<usize>>,
+    /// Where it leads if what was called just before returned true.
+    when_true: Vec<Option<usize>>,
+}
+
+#[derive(Debug)]
+struct Runtime {
+    methods: BTreeMap<(String, String), Vec<Method>>,
+    natives: BTreeSet<(String, String)>,
+}
+
+impl Runtime {
+    fn read() -> Self {
+        let files = CLASSES
+            .iter()
+            .map(|(_, bytes)| ClassFile::parse(bytes).unwrap());
+        let files: Vec<ClassFile<'_>> = files.collect();
+        let initialized = initialized_at_boot(&files);
+        let mut runtime = Self {
+            methods: BTreeMap::new(),
+            natives: BTreeSet::new(),
+        };
+        for class in &files {
+            for method in &class.methods {
+                let name = (class.name.to_string(), method.name.to_string());
+                if method.access.has(Access::NATIVE) {
+                    runtime.natives.insert(name);
+                } else if let Some(code) = method.code(&class.pool).unwrap() {
+                    let body = read(class, &code.decode().unwrap(), &initialized);
+                    runtime.methods.entry(name).or_default().push(body);
+                }
+            }
+        }
+        runtime
+    }
+
+    fn method(&self, class: &str, name: &str) -> &Method {
+        let found = self.methods.get(&(class.to_owned(), name.to_owned()));
+        let found = found.unwrap_or_else(|| panic!("{class}.{name} is there no more"));
+        assert_eq!(found.len(), 1, "{class}.{name} has overloads");
+        &found[0]
+    }
+
+    /// Why a step could be a safe point; `None` if it cannot.
+    fn harm(&self, step: &Step, inside: &mut Vec<(String, String)>) -> Option<String> {
+        let (class, name) = match step {
+            Step::Plain => return None,
+            Step::Harm(why) => return Some(why.clone()),
+            Step::Call(class, name) => (class, name),
+        };
+        if class == UNSAFE {
+            let is_access = ["get", "put", "compareAndSet"]
+                .iter()
+                .any(|it| name.starts_with(it));
+            return (!is_access && !name.ends_with("Fence"))
+                .then(|| format!("calls Unsafe.{name}"));
+        }
+        // The platform has used this class long before.
+        if class == "java/lang/Math" && ["min", "max"].contains(&name.as_str()) {
+            return None;
+        }
+        let called = (class.clone(), name.clone());
+        if inside.contains(&called) {
+            return None;
+        }
+        if self.natives.contains(&called) {
+            return Some(format!("calls the native {name}"));
+        }
+        let Some(bodies) = self.methods.get(&called) else {
+            return Some(format!("calls {class}.{name}"));
+        };
+        inside.push(called);
+        let mut steps = bodies.iter().flat_map(|body| &body.steps);
+        steps.find_map(|step| Some(format!("{name}: {}", self.harm(step, inside)?)))
+    }
+}
+
+/// The classes that `UntornThread.boot` initializes, and those that are by then.
+fn initialized_at_boot(files: &[ClassFile<'_>]) -> BTreeSet<String> {
+    let thread = files.iter().find(|class| class.name == THREAD).unwrap();
+    let boot = thread.methods.iter().find(|it| it.name == "boot").unwrap();
+    let code = boot.code(&thread.pool).unwrap().unwrap();
+    let named = code.decode().unwrap().into_iter().filter_map(|(_, insn)| {
+        let Insn::Ldc { constant, .. } = insn else {
+            return None;
+        };
+        match thread.pool.constant(constant).unwrap() {
+            Constant::Class(name) => Some(name.to_string()),
+            _ => None,
+        }
+    });
+    named
+        .chain([THREAD.to_owned(), RUNTIME.to_owned()])
+        .collect()
+}
+
+fn read(class: &ClassFile<'_>, code: &[(u32, Insn)], initialized: &BTreeSet<String>) -> Method {
+    let at = |offset: u32| code.iter().position(|(it, _)| *it == offset).unwrap();
+    let steps = code
+        .iter()
+        .map(|(_, insn)| step(class, insn, initialized))
+        .collect();
+    let next = code.iter().enumerate().map(|(index, (_, insn))| {
+        let mut next: Vec<usize> = insn.targets().map(at).collect();
+        if insn.falls_through() {
+            next.push(index + 1);
+        }
+        next
+    });
+    let when_true = code
+        .iter()
+        .enumerate()
+        .map(|(index, (_, insn))| match insn {
+            Insn::Jump { op: Op::Ifeq, .. } => Some(index + 1),
+            Insn::Jump {
+                op: Op::Ifne,
+                target,
+            } => Some(at(*target)),
+            _ => None,
+        });
+    Method {
+        steps,
+        next: next.collect(),
+        when_true: when_true.collect(),
+    }
+}
+
+fn step(class: &ClassFile<'_>, insn: &Insn, initialized: &BTreeSet<String>) -> Step {
+    let ours = |name: &str| name.starts_with("java/lang/Untorn");
+    let statically = |reference: &MemberRef<'_>, what: Step| {
+        if ours(&reference.class) && !initialized.contains(&*reference.class) {
+            Step::Harm(format!("may initialize {}", reference.class))
+        } else {
+            what
+        }
+    };
+    match insn {
+        Insn::Invoke { op, method, .. } => {
+            let called = class.pool.method_ref(*method).unwrap();
+            let call = Step::Call(called.class.to_string(), called.name.to_string());
+            if *op == Op::Invokestatic {
+                statically(&called, call)
+            } else {
+                call
+            }
+        }
+        Insn::Field {
+            op: Op::Getstatic | Op::Putstatic,
+            field,
+        } => {
+            let field = class.pool.field_ref(*field).unwrap();
+            if ours(&field.class) {
+                statically(&field, Step::Plain)
+            } else {
+                Step::Harm(format!("may initialize {}", field.class))
+            }
+        }
+        Insn::Ldc { constant, .. } => match class.pool.constant(*constant).unwrap() {
+            Constant::Integer(_) | Constant::Long(_) | Constant::Float(_) | Constant::Double(_) => {
+                Step::Plain
+            }
+            _ => Step::Harm("loads a constant that is an object".to_owned()),
+        },
+        Insn::Type {
+            op: Op::Checkcast | Op::Instanceof,
+            class: named,
+        } if ours(&class.pool.class_name(*named).unwrap()) => Step::Plain,
+        Insn::InvokeDynamic { .. }
+        | Insn::Type { .. }
+        | Insn::NewArray(_)
+        | Insn::MultiNewArray { .. } => Step::Harm(format!("allocates or loads: {insn:?}")),
+        Insn::Plain(op @ (Op::Monitorenter | Op::Monitorexit | Op::Athrow)) => {
+            Step::Harm(format!("{op:?}"))
+        }
+        _ => Step::Plain,
+    }
+}
+
+impl Method {
+    fn calls(&self, is_one: impl Fn(&str, &str) -> bool) -> Vec<usize> {
+        let called = |step: &Step| matches!(step, Step::Call(class, name) if is_one(class, name));
+        (0..self.steps.len())
+            .filter(|&i| called(&self.steps[i]))
+            .collect()
+    }
+
+    /// Where the record of an access is written: with the number that `access` made just before.
+    fn records(&self) -> Vec<usize> {
+        let writes = self.calls(|class, name| class == THREAD && name == "write");
+        let made = Step::Call(SHADOW.to_owned(), "access".to_owned());
+        let is_access = |&at: &usize| at > 0 && self.steps[at - 1] == made;
+        writes.into_iter().filter(is_access).collect()
+    }
+
+    /// Everything that can follow, up to and without what stops it.
+    fn after(&self, starts: &[usize], stops: &[usize]) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::new();
+        let mut work = starts.to_vec();
+        while let Some(at) = work.pop() {
+            if !stops.contains(&at) && seen.insert(at) {
+                work.extend(&self.next[at]);
+            }
+        }
+        seen
+    }
+
+    /// What follows a call that was successful: if it says so, on the way that it leads to then.
+    fn after_success(&self, call: usize) -> BTreeSet<usize> {
+        let start = self.when_true.get(call + 1).copied().flatten();
+        self.after(&[start.unwrap_or(call + 1)], &[])
+    }
+}
+
+#[test]
+fn nothing_between_the_record_and_the_return_is_a_safe_point() {
+    let runtime = Runtime::read();
+    let mut windows = 0;
+    for (class, name) in RECORDING {
+        let method = runtime.method(class, name);
+        let recording = |class: &str, name: &str| {
+            RECORDING.contains(&(class, name)) || (class, name) == (SHADOW, "settle")
+        };
+        let mut calls = method.records();
+        calls.extend(method.calls(recording));
+        assert!(!calls.is_empty(), "{name} records nothing");
+        for call in calls {
+            windows += 1;
+            for at in method.after_success(call) {
+                let harm = runtime.harm(&method.steps[at], &mut Vec::new());
+                assert_eq!(harm, None, "{class}.{name}, instruction {at}");
+            }
+        }
+    }
+    // All of a settled word's record is inside of it.
+    let settle = Step::Call(SHADOW.to_owned(), "settle".to_owned());
+    assert_eq!(runtime.harm(&settle, &mut Vec::new()), None);
+    assert!(windows > 12, "{windows}");
+}
+
+/// What could be a safe point between a test of the word, one of these methods of `Unsafe`, and the record.
+fn harms_before_record(runtime: &Runtime, method: &Method, tests: &[&str]) -> Vec<String> {
+    let tests = method
+        .calls(|class, name| class == UNSAFE && tests.iter().any(|test| name.starts_with(test)));
+    let records = method.records();
+    let starts: Vec<usize> = tests.iter().map(|at| at + 1).collect();
+    let between = method.after(&starts, &tests).into_iter().filter(|&at| {
+        // Only what leads to a record without another test.
+        let leads = method.after(&[at], &tests);
+        records.iter().any(|record| leads.contains(record))
+    });
+    let between: Vec<usize> = between.collect();
+    assert!(between.len() > 3, "{between:?}");
+    let harm = |&at: &usize| runtime.harm(&method.steps[at], &mut Vec::new());
+    between.iter().filter_map(harm).collect()
+}
+
+#[test]
+fn nothing_between_the_test_and_the_record_is_a_safe_point() {
+    let runtime = Runtime::read();
+    for (class, name) in TESTING {
+        let method = runtime.method(class, name);
+        let harms = harms_before_record(&runtime, method, &["getLong", "compareAndSet"]);
+        assert_eq!(harms, [""; 0], "{class}.{name}");
+    }
+}
+
+#[test]
+fn the_walk_sees_what_would_be_a_safe_point() {
+    let runtime = Runtime::read();
+    for (class, name, why) in [
+        ("java/lang/UntornBadge", "nap", "Thread.currentThread"),
+        (OWNER, "named", "allocates"),
+        (RUNTIME, "nap", "native"),
+        (THREAD, "room", "moreRoom"),
+        (UNSAFE, "park", "Unsafe.park"),
+        ("java/lang/String", "concat", "String"),
+    ] {
+        let call = Step::Call(class.to_owned(), name.to_owned());
+        let harm = runtime.harm(&call, &mut Vec::new());
+        assert!(
+            harm.as_ref().is_some_and(|it| it.contains(why)),
+            "{class}.{name}: {harm:?}"
+        );
+    }
+    // An object gets its id between the first look at its word and the compare-and-set.
+    let harms = harms_before_record(&runtime, runtime.method(OWNER, "claim"), &["getLong"]);
+    assert!(harms.iter().any(|it| it.contains("allocates")), "{harms:?}");
+}
