@@ -20,6 +20,9 @@ pub const CONTROL_NEXT_KEY: usize = 224;
 pub const CONTROL_WAITS: usize = 232;
 /// Where the segments begin.
 pub const CONTROL_SEGMENTS_AT: usize = 240;
+/// How many regions were entered, each counted once, and how many threads entered any.
+pub const CONTROL_REGIONS: usize = 248;
+pub const CONTROL_REGION_THREADS: usize = 256;
 
 pub const RUNNING: u32 = 1;
 pub const STOPPED: u32 = 2;
@@ -46,7 +49,7 @@ pub const SEGMENT_RECORDS: usize = SEGMENT_BYTES / 8;
 pub const NONE: u32 = u32::MAX;
 
 /// Names and values as they stand in the Java runtime.
-pub const JAVA_CONSTANTS: [(&str, u64); 21] = [
+pub const JAVA_CONSTANTS: [(&str, u64); 23] = [
     ("CONTROL_STATE", CONTROL_STATE as u64),
     ("CONTROL_FREE", CONTROL_FREE as u64),
     ("CONTROL_NEXT_THREAD", CONTROL_NEXT_THREAD as u64),
@@ -56,6 +59,8 @@ pub const JAVA_CONSTANTS: [(&str, u64); 21] = [
     ("CONTROL_NEXT_KEY", CONTROL_NEXT_KEY as u64),
     ("CONTROL_WAITS", CONTROL_WAITS as u64),
     ("CONTROL_SEGMENTS_AT", CONTROL_SEGMENTS_AT as u64),
+    ("CONTROL_REGIONS", CONTROL_REGIONS as u64),
+    ("CONTROL_REGION_THREADS", CONTROL_REGION_THREADS as u64),
     ("RUNNING", RUNNING as u64),
     ("DIRECTORY", DIRECTORY as u64),
     ("ENTRY_BYTES", ENTRY_BYTES as u64),

@@ -127,6 +127,15 @@ pub fn waits(memory: &SharedMemory) -> u64 {
     memory.u64(layout::CONTROL_WAITS).load(Ordering::Relaxed)
 }
 
+/// How many regions were entered, and by how many threads.
+pub fn entered(memory: &SharedMemory) -> (u64, u64) {
+    let count = |at| memory.u64(at).load(Ordering::Relaxed);
+    (
+        count(layout::CONTROL_REGIONS),
+        count(layout::CONTROL_REGION_THREADS),
+    )
+}
+
 /// Writes one thread's records.
 #[derive(Debug)]
 pub struct Writer {

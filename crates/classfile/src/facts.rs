@@ -3,14 +3,26 @@
 //! The agent and the program model both ask here, so that they decide alike.
 
 use crate::insn::{Insn, Op};
-use crate::read::{Access, Attributes, ClassFile, ConstantPool, Method};
+use crate::monitors::{Monitors, Protected, catches_all};
+use crate::read::{Access, Attributes, ClassFile, Code, ConstantPool, Entry, MemberRef, Method};
+use crate::spinning::spins;
 use crate::{Error, Result};
-use untorn_spec::{ClassFacts, FieldFacts, MethodFacts, is_interrupting_call};
+use untorn_spec::{ClassFacts, FieldFacts, MethodFacts, is_interrupting_call, makes_concurrent};
 
 /// The facts of a class, for [`untorn_spec::Specification::decide`].
 ///
 /// `synchronized` blocks are counted by their `monitorenter` instructions, in the order of the code.
 pub fn facts_of(class: &ClassFile<'_>) -> Result<ClassFacts> {
+    let mut methods = Vec::with_capacity(class.methods.len());
+    for method in &class.methods {
+        methods.push(method_facts(class, method)?);
+    }
+    find_spinning(class, &mut methods)?;
+    let makes_concurrent = class.pool.entries().any(|(index, entry)| {
+        let called = || class.pool.method_ref(index).ok();
+        matches!(entry, Entry::Method { .. })
+            && called().is_some_and(|called| makes_concurrent(&dotted(&called.class), &called.name))
+    });
     Ok(ClassFacts {
         name: dotted(&class.name),
         super_name: class.super_name.as_deref().map(dotted),
@@ -34,11 +46,8 @@ pub fn facts_of(class: &ClassFile<'_>) -> Result<ClassFacts> {
                 })
             })
             .collect::<Result<_>>()?,
-        methods: class
-            .methods
-            .iter()
-            .map(|method| method_facts(class, method))
-            .collect::<Result<_>>()?,
+        makes_concurrent,
+        methods,
     })
 }
 
@@ -83,7 +92,84 @@ fn method_facts(class: &ClassFile<'_>, method: &Method<'_>) -> Result<MethodFact
             _ => {}
         }
     }
+    facts.is_getter = is_getter(&code);
+    facts.unstructured = facts.blocks > 0 && !is_structured(&code, &class.pool).unwrap_or(false);
     Ok(facts)
+}
+
+/// Whether the blocks of a body nest.
+fn is_structured(code: &Code<'_>, pool: &ConstantPool<'_>) -> Result<bool> {
+    let (offsets, insns): (Vec<u32>, Vec<Insn>) = code.decode()?.into_iter().unzip();
+    let number = |offset: u32| number_of(&offsets, offset);
+    let ranges: Vec<Protected> = (code.exceptions.iter())
+        .map(|entry| Protected {
+            start: number(entry.start),
+            end: number(entry.end),
+            handler: number(entry.handler),
+            catches_all: catches_all(entry.catch_type, pool),
+        })
+        .collect();
+    Ok(Monitors::of(&insns, |target| Some(number(target)), &ranges).is_structured())
+}
+
+/// The number of the instruction at an offset.
+fn number_of(offsets: &[u32], offset: u32) -> usize {
+    offsets.partition_point(|&at| at < offset)
+}
+
+/// Whether a body gives out a field of its object or class, and does nothing else.
+fn is_getter(code: &Code<'_>) -> bool {
+    let mut insns = code.instructions().map_while(Result::ok);
+    let mut next = || insns.next().map(|(_, insn)| insn);
+    let mut first = next();
+    if matches!(
+        first,
+        Some(Insn::Local {
+            op: Op::Aload,
+            index: 0,
+            ..
+        })
+    ) {
+        first = next();
+    }
+    matches!(
+        first,
+        Some(Insn::Field {
+            op: Op::Getfield | Op::Getstatic,
+            ..
+        })
+    ) && next().is_some_and(|insn| insn.is_return())
+}
+
+/// Marks the methods that spin; it takes all to know which ones only give out a field.
+fn find_spinning(class: &ClassFile<'_>, methods: &mut [MethodFacts]) -> Result<()> {
+    for (index, method) in class.methods.iter().enumerate() {
+        if methods[index].interrupts {
+            continue;
+        }
+        let Some(code) = method.code(&class.pool)? else {
+            continue;
+        };
+        let jumps_back = |(at, insn): (u32, Insn)| insn.targets().any(|to| to <= at);
+        if !(code.instructions().map_while(Result::ok)).any(jumps_back) {
+            continue;
+        }
+        let Ok(decoded) = code.decode() else {
+            continue;
+        };
+        let (offsets, insns): (Vec<u32>, Vec<Insn>) = decoded.into_iter().unzip();
+        let is_getter = |called: &MemberRef<'_>| {
+            called.class == class.name && gives_out(methods, &called.name, &called.descriptor)
+        };
+        let number = |target| Some(number_of(&offsets, target));
+        methods[index].interrupts = !spins(&insns, number, &class.pool, is_getter).is_empty();
+    }
+    Ok(())
+}
+
+fn gives_out(methods: &[MethodFacts], name: &str, descriptor: &str) -> bool {
+    let same = |method: &&MethodFacts| method.name == name && method.descriptor == descriptor;
+    (methods.iter().find(same)).is_some_and(|method| method.is_getter)
 }
 
 fn interrupts(class: &ClassFile<'_>, method: crate::PoolIndex) -> Result<bool, Error> {

@@ -101,10 +101,14 @@ pub mod edit;
 mod error;
 mod facts;
 pub mod insn;
+mod monitors;
 pub mod read;
+mod spinning;
 
 pub use edit::{ClassEditor, EditError, MethodEditor};
 pub use error::{Error, ErrorKind, Result};
 pub use facts::facts_of;
 pub use insn::{Insn, Op};
+pub use monitors::{Held, Monitors, Protected, catches_all};
 pub use read::{ClassFile, PoolIndex};
+pub use spinning::spins;

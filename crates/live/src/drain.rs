@@ -45,6 +45,9 @@ pub struct Drained {
     pub segments: u64,
     /// How often a thread of the program found no free segment.
     pub waits: u64,
+    /// Regions that were entered, each counted once, and threads that entered any.
+    pub regions: u64,
+    pub region_threads: u64,
     /// Recording was stopped since threads pinned all the memory there may be.
     pub exhausted: bool,
 }
@@ -107,6 +110,7 @@ impl Drain {
             self.provide(last_progress);
         }
         self.done.waits = pool::waits(&self.memory);
+        (self.done.regions, self.done.region_threads) = pool::entered(&self.memory);
         self.done
     }
 

@@ -10,6 +10,8 @@ pub struct ClassFacts {
     pub is_interface: bool,
     /// Simple names of the annotations, such as `ThreadSafe`.
     pub annotations: Vec<String>,
+    /// Whether its code makes something that is meant for several threads, such as a concurrent map, whatever the type of the field that it goes into.
+    pub makes_concurrent: bool,
     pub fields: Vec<FieldFacts>,
     pub methods: Vec<MethodFacts>,
 }
@@ -38,8 +40,12 @@ pub struct MethodFacts {
     pub has_code: bool,
     /// How many `synchronized` blocks it holds.
     pub blocks: u32,
-    /// Whether it itself, not a callee, calls wait, notify, sleep, park, join or await.
+    /// Whether nobody can say where its blocks end, so that none of them is a region.
+    pub unstructured: bool,
+    /// Whether it itself, not a callee, calls wait, notify, sleep, park, join, await or a future's get, or spins until another thread has written.
     pub interrupts: bool,
+    /// Whether it gives out a field, and does nothing else.
+    pub is_getter: bool,
     pub annotations: Vec<String>,
     /// Where its code begins; 0 when unknown.
     pub line: u32,
@@ -49,6 +55,11 @@ impl MethodFacts {
     /// Constructors and class initializers: their object or class is not shared yet.
     pub fn is_initializer(&self) -> bool {
         self.name.starts_with('<')
+    }
+
+    /// Whether somebody wrote at the method that it ought to be atomic.
+    pub fn is_annotated_atomic(&self) -> bool {
+        self.annotations.iter().any(|name| name == "Atomic")
     }
 
     /// A Kotlin suspend function may stop in the middle by design.
@@ -67,16 +78,30 @@ impl MethodFacts {
     }
 }
 
-/// Whether a call of this method lets other threads in by its purpose: a region that makes it is not meant to be atomic.
+/// Where a thread that makes a call waits for others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waiting {
+    /// Before the call does anything.
+    Before,
+    /// When the call is done: what it takes or gives belongs to what the thread did before, as in `if (!queue.isEmpty()) queue.take()`.
+    After,
+}
+
+/// Whether it is the purpose of a method that threads wait in it for what others do.
 ///
+/// Taking a lock or a permit is no such waiting: it ends as if nobody else had been there.
+/// A sleep waits for nobody, and what a thread does around its own child threads is told apart by analyses.
 /// `class` is the binary name with dots.
-pub fn is_interrupting_call(class: &str, method: &str, descriptor: &str) -> bool {
-    match method {
+pub fn waiting_call(class: &str, method: &str, descriptor: &str) -> Option<Waiting> {
+    let concurrent = class.starts_with("java.util.concurrent.");
+    let timed = descriptor.contains("JLjava/util/concurrent/TimeUnit;)");
+    let waits = match method {
         "wait" => descriptor.starts_with("()V") || descriptor.starts_with("(J"),
-        "notify" | "notifyAll" => descriptor == "()V",
-        "sleep" => class == "java.lang.Thread" || class == "java.util.concurrent.TimeUnit",
-        "join" => class == "java.lang.Thread" || class.starts_with("java.util.concurrent."),
-        "park" | "parkNanos" | "parkUntil" => class.ends_with(".LockSupport"),
+        "join" => concurrent && descriptor.starts_with("()"),
+        "get" => {
+            (class.ends_with("Future") || concurrent && class.ends_with("Task"))
+                && (descriptor.starts_with("()") || timed)
+        }
         "await"
         | "awaitNanos"
         | "awaitUntil"
@@ -84,8 +109,56 @@ pub fn is_interrupting_call(class: &str, method: &str, descriptor: &str) -> bool
         | "awaitTermination"
         | "arriveAndAwaitAdvance"
         | "awaitAdvance"
-        | "exchange" => class.starts_with("java.util.concurrent."),
+        | "awaitAdvanceInterruptibly"
+        | "exchange"
+        | "invokeAll"
+        | "invokeAny" => concurrent,
+        "waitFor" => class == "java.lang.Process",
         _ => false,
+    };
+    if waits {
+        return Some(Waiting::Before);
+    }
+    let of_queue = concurrent && (class.ends_with("Queue") || class.ends_with("Deque"));
+    let moves = match method {
+        "take" | "takeFirst" | "takeLast" | "put" | "putFirst" | "putLast" | "transfer" => true,
+        "poll" | "pollFirst" | "pollLast" | "offer" | "offerFirst" | "offerLast"
+        | "tryTransfer" => timed,
+        _ => false,
+    };
+    let completes = class.ends_with(".CompletionService") && method == "take";
+    (of_queue && moves || completes).then_some(Waiting::After)
+}
+
+/// Whether a call of this method lets other threads in by its purpose: a region that makes it is not meant to be atomic.
+///
+/// Queues are no such case: what a method finds out about a queue and then takes from it or puts into it ought to be one step.
+/// `class` is the binary name with dots.
+pub fn is_interrupting_call(class: &str, method: &str, descriptor: &str) -> bool {
+    match method {
+        "notify" | "notifyAll" => descriptor == "()V",
+        "sleep" => class == "java.lang.Thread" || class == "java.util.concurrent.TimeUnit",
+        "park" | "parkNanos" | "parkUntil" => class.ends_with(".LockSupport"),
+        "join" if class == "java.lang.Thread" => true,
+        _ => waiting_call(class, method, descriptor) == Some(Waiting::Before),
+    }
+}
+
+/// Whether a class that makes an object of this one, or calls its static method of this name, expects several threads to use it.
+///
+/// `class` is the binary name with dots; `method` is `<init>` for an object that is made.
+pub fn makes_concurrent(class: &str, method: &str) -> bool {
+    let shared = |name: &str| {
+        name.starts_with("Concurrent")
+            || name.starts_with("CopyOnWrite")
+            || name.starts_with("locks.")
+            || name.starts_with("atomic.")
+            || name.ends_with("Queue")
+            || name.ends_with("Deque")
+    };
+    match class.strip_prefix("java.util.concurrent.") {
+        Some(name) => shared(name) && (method == "<init>" || method == "newKeySet"),
+        None => class == "java.util.Collections" && method.starts_with("synchronized"),
     }
 }
 
@@ -100,7 +173,8 @@ fn is_concurrency_type(descriptor: &str) -> bool {
 impl ClassFacts {
     /// Whether the class shows that it expects several threads: it synchronizes, or holds a lock, volatile, atomic or concurrent collection, or says so.
     pub fn expects_threads(&self) -> bool {
-        self.annotations.iter().any(|name| name == "ThreadSafe")
+        self.makes_concurrent
+            || self.annotations.iter().any(|name| name == "ThreadSafe")
             || (self.methods.iter()).any(|method| method.is_synchronized || method.blocks > 0)
             || (self.fields.iter())
                 .any(|field| field.is_volatile || is_concurrency_type(&field.descriptor))

@@ -57,7 +57,7 @@ impl Heuristic {
         if !method.has_code || method.is_initializer() || is(&method.annotations, "NotAtomic") {
             return false;
         }
-        if is(&method.annotations, "Atomic") {
+        if method.is_annotated_atomic() {
             return self != Self::None;
         }
         let entry = class.is_thread_entry(method);

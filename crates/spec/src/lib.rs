@@ -13,7 +13,10 @@ mod heuristic;
 mod pattern;
 mod specification;
 
-pub use facts::{ClassFacts, FieldFacts, MethodFacts, is_interrupting_call};
+pub use facts::{
+    ClassFacts, FieldFacts, MethodFacts, Waiting, is_interrupting_call, makes_concurrent,
+    waiting_call,
+};
 pub use heuristic::Heuristic;
 pub use pattern::{Pattern, PatternError, name_matches};
 pub use specification::{

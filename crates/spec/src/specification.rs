@@ -85,10 +85,14 @@ pub struct Atomicity {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rule {
     Heuristic(Heuristic),
+    /// It is annotated, and the heuristic heeds that.
+    Annotated,
     Included(Pattern),
     Excluded(Pattern),
     /// A further specification does not have it.
     NotInAll,
+    /// It is a block of which nobody can say where it ends.
+    Unstructured,
     /// Nothing names it.
     Unnamed,
 }
@@ -134,6 +138,9 @@ impl Specification {
             atomic: false,
             rule,
         };
+        if block.is_some() && method.unstructured {
+            return not(Rule::Unstructured);
+        }
         if let Some(pattern) = self.exclude.iter().find(names) {
             return not(Rule::Excluded(pattern.clone()));
         }
@@ -147,7 +154,11 @@ impl Specification {
             if !proposed {
                 return not(Rule::Unnamed);
             }
-            Rule::Heuristic(self.heuristic)
+            if block.is_none() && method.is_annotated_atomic() {
+                Rule::Annotated
+            } else {
+                Rule::Heuristic(self.heuristic)
+            }
         };
         let in_all = (self.and.iter()).all(|other| other.decide(class, method, block).atomic);
         if in_all {
@@ -191,13 +202,27 @@ impl Specification {
     }
 }
 
+impl Rule {
+    /// Whether a region that this rule makes is meant to be one step even where the thread waits in it.
+    ///
+    /// What only a rule of thumb proposes is not: such a region ends where the thread begins to wait, and begins anew behind.
+    pub fn spans_waits(&self) -> bool {
+        !matches!(
+            self,
+            Self::Heuristic(Heuristic::Auto | Heuristic::AllMethods)
+        )
+    }
+}
+
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Heuristic(heuristic) => write!(f, "heuristic {}", heuristic.name()),
+            Self::Annotated => write!(f, "annotated"),
             Self::Included(pattern) => write!(f, "included by {pattern}"),
             Self::Excluded(pattern) => write!(f, "excluded by {pattern}"),
             Self::NotInAll => write!(f, "not in every specification"),
+            Self::Unstructured => write!(f, "its end is not the same on all ways"),
             Self::Unnamed => write!(f, "named by nothing"),
         }
     }

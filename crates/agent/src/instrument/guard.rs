@@ -6,9 +6,9 @@
 
 use untorn_classfile::edit::{Label, Pool};
 use untorn_classfile::read::{PoolIndex, VType};
-use untorn_classfile::{EditError, MethodEditor, Op};
+use untorn_classfile::{EditError, Held, MethodEditor, Op};
 
-use super::survey::{Held, Survey};
+use super::survey::Survey;
 
 /// What a handler calls before it throws on: a method that takes these arguments and the thread's context.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@
 //! | `synchronized` block or method, `wait`, `notify` | what became of the monitor |
 //! | loop, when tracking is optimistic | a poll |
 //! | region | begin and end, on every way out |
+//! | where a thread waits for others | that it does |
 //! | call of a library that the [model](model) knows | what the call does to locks, signals and contents |
 //!
 //! What the program computes does not change: the original instructions stay, in their order, with the same operands, and an exception takes the way it took.
@@ -27,6 +28,7 @@ mod owned;
 mod plan;
 mod platform;
 mod survey;
+mod waiting;
 mod weave;
 
 pub use plan::{Plan, PlanError};
@@ -43,6 +45,7 @@ use untorn_spec::{ClassFacts, MethodFacts};
 use crate::Registry;
 use crate::loaders::Loader;
 use crate::registry::{FieldShape, Shape};
+use waiting::WaitingMethods;
 use weave::Weaver;
 
 /// The field that holds an object's shadow word.
@@ -112,6 +115,8 @@ struct Subject<'s, 'a> {
     /// The class's id, and the hash of its file.
     id: u32,
     hash: u64,
+    /// Its methods that wait for other threads.
+    waiting: WaitingMethods,
     /// The class has a shadow word of its own, not that of its superclass.
     shadowed: bool,
 }
@@ -140,6 +145,7 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
         facts: &facts,
         id: ids.class(loader, &facts.name, source.as_deref(), Some(hash)),
         hash,
+        waiting: WaitingMethods::of(&class, &facts),
         shadowed: !facts.is_interface
             && !(facts.super_name.as_deref()).is_some_and(|name| plan.watches(name)),
     };
@@ -150,13 +156,18 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
     }
 }
 
-/// `UntornMode.CHOSEN`.
+/// `UntornMode.CHOSEN` and `UntornMode.WHOLE`.
 const CHOSEN: i32 = 1 << 30;
+const WHOLE: i32 = 1 << 29;
 
 impl Subject<'_, '_> {
     /// A new region, as the number that inserted code passes on.
     fn region(&self, facts: &MethodFacts, method: u32, block: Option<u32>, line: u32) -> i32 {
-        let id = self.ids.region(method, block, line) as i32;
+        let mut id = self.ids.region(method, block, line) as i32;
+        let decision = self.plan.spec.decide(self.facts, facts, block);
+        if decision.rule.spans_waits() {
+            id |= WHOLE;
+        }
         let region = ChosenRegion {
             method: facts.name.clone(),
             descriptor: facts.descriptor.clone(),

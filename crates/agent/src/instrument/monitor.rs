@@ -69,13 +69,9 @@ impl Weaver<'_, '_> {
     }
 
     fn block_region(&self, block: u32) -> bool {
-        self.survey.structured
-            && self
-                .subject
-                .plan
-                .spec
-                .decide(self.subject.facts, self.facts, Some(block))
-                .atomic
+        let spec = &self.subject.plan.spec;
+        let decision = spec.decide(self.subject.facts, self.facts, Some(block));
+        decision.atomic
     }
 
     fn region_of_block(&mut self, index: usize, block: u32) -> i32 {

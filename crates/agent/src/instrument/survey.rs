@@ -1,13 +1,11 @@
 //! What has to be known of a method body before anything is inserted.
 //!
 //! Types come from the editor; exception ranges are those of the file, by instruction number.
-//! Which monitors are held where follows from the code alone, without looking at objects: compilers nest blocks properly, and a `monitorexit` closes the block entered last on every way to it.
-//! A body where two ways disagree is *unstructured*: its blocks are no regions, since nobody could say where they end.
 
 use rustc_hash::FxHashMap;
 use untorn_classfile::edit::{Pool, State};
 use untorn_classfile::read::{FieldType, MethodType, PoolIndex, VType};
-use untorn_classfile::{EditError, Insn, MethodEditor, Op};
+use untorn_classfile::{EditError, Held, Insn, MethodEditor, Monitors, Op, Protected, catches_all};
 
 /// An exception range of the file.
 #[derive(Debug, Clone, Copy)]
@@ -18,21 +16,13 @@ pub struct Range {
     pub catch_type: PoolIndex,
 }
 
-/// The monitors held at an instruction, innermost last; equal numbers mean equal stacks.
-pub type Held = u32;
-const NOTHING_HELD: Held = 0;
-const NOT_REACHED: Held = u32::MAX;
-
 #[derive(Debug)]
 pub struct Survey {
     pub ranges: Vec<Range>,
     /// Types before instructions: at handlers, in ranges, and at `monitorexit`.
     states: FxHashMap<usize, State>,
     reach: Vec<Reach>,
-    held: Vec<Held>,
-    /// The block on top of each stack of monitors and the stack below it; the first one is empty.
-    stacks: Vec<(u32, Held)>,
-    pub structured: bool,
+    monitors: Monitors,
     /// Field accesses whose object is what local variable 0 was at first.
     this: Vec<bool>,
     /// Of field accesses, the local variable that has the object.
@@ -65,13 +55,20 @@ impl Survey {
                 catch_type: entry.catch_type,
             })
             .collect();
+        let protected: Vec<Protected> = ranges
+            .iter()
+            .map(|range| Protected {
+                start: range.start,
+                end: range.end,
+                handler: range.handler,
+                catches_all: catches_all(range.catch_type, pool.base()),
+            })
+            .collect();
         let mut survey = Self {
             ranges,
             states: FxHashMap::default(),
             reach: vec![Reach::Never; body.insns().len()],
-            held: Vec::new(),
-            stacks: vec![(0, NOTHING_HELD)],
-            structured: true,
+            monitors: Monitors::of(body.insns(), |label| body.target(label), &protected),
             this: Vec::new(),
             loaded: FxHashMap::default(),
             used: 0,
@@ -79,7 +76,6 @@ impl Survey {
         };
         survey.follow_types(body, pool)?;
         survey.find_this(body, pool)?;
-        survey.follow_monitors(body);
         Ok(survey)
     }
 
@@ -117,59 +113,6 @@ impl Survey {
             }
         }
         Ok(())
-    }
-
-    fn follow_monitors(&mut self, body: &MethodEditor<'_>) {
-        let insns = body.insns();
-        let monitors = |insn: &Insn<_>| insn.op() == Op::Monitorenter;
-        if !insns.iter().any(monitors) {
-            return;
-        }
-        self.held = vec![NOT_REACHED; insns.len()];
-        let mut blocks = vec![0; insns.len()];
-        let mut count = 0;
-        for (index, insn) in insns.iter().enumerate() {
-            if monitors(insn) {
-                count += 1;
-                blocks[index] = count;
-            }
-        }
-        let mut known: FxHashMap<(u32, Held), Held> = FxHashMap::default();
-        let mut pending = vec![(0, NOTHING_HELD)];
-        while let Some((index, before)) = pending.pop() {
-            match self.held.get(index) {
-                None => continue,
-                Some(&NOT_REACHED) => self.held[index] = before,
-                Some(&seen) => {
-                    self.structured &= seen == before;
-                    continue;
-                }
-            }
-            let insn = &insns[index];
-            let after = match insn.op() {
-                Op::Monitorenter => *known.entry((blocks[index], before)).or_insert_with(|| {
-                    self.stacks.push((blocks[index], before));
-                    self.stacks.len() as Held - 1
-                }),
-                Op::Monitorexit => {
-                    self.structured &= before != NOTHING_HELD;
-                    self.stacks[before as usize].1
-                }
-                _ => before,
-            };
-            for range in &self.ranges {
-                if range.start <= index && index < range.end {
-                    pending.push((range.handler, before));
-                }
-            }
-            pending.extend(
-                insn.targets()
-                    .filter_map(|target| Some((body.target(target)?, after))),
-            );
-            if insn.falls_through() {
-                pending.push((index + 1, after));
-            }
-        }
     }
 
     /// Finds accesses to what `aload_0` loaded, in a straight line, and where it is used for anything else.
@@ -295,16 +238,12 @@ impl Survey {
 
     /// The monitors held before an instruction.
     pub fn held(&self, index: usize) -> Held {
-        self.held.get(index).copied().unwrap_or(NOTHING_HELD)
+        self.monitors.held(index)
     }
 
     /// The block that a `monitorexit` closes, by its number from 1.
     pub fn closes(&self, index: usize) -> Option<u32> {
-        let held = self.held(index);
-        if !self.structured || held == NOTHING_HELD || held == NOT_REACHED {
-            return None;
-        }
-        self.stacks.get(held as usize).map(|&(block, _)| block)
+        self.monitors.closes(index)
     }
 
     /// The ranges that cover an instruction, in the order in which they are tried; those behind one that catches everything never are.

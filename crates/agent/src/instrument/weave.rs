@@ -5,7 +5,7 @@ use untorn_channel::declare;
 use untorn_classfile::edit::{Label, Pool, Snippet};
 use untorn_classfile::read::{MemberRef, PoolIndex, VType};
 use untorn_classfile::{EditError, Insn, MethodEditor, Op};
-use untorn_spec::MethodFacts;
+use untorn_spec::{MethodFacts, Waiting};
 
 use super::checked::Checked;
 use super::guard::{Argument, Cleanup, Guards};
@@ -148,6 +148,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
         if self.facts.is_synchronized {
             self.keep_lock()?;
         }
+        self.spinning()?;
         let mut block = 0;
         for index in 0..self.body.insns().len() {
             let insn = self.body.insns()[index].clone();
@@ -189,9 +190,11 @@ impl<'w, 'a> Weaver<'w, 'a> {
         if self.object_call(index, op, &called)? {
             return Ok(());
         }
+        self.waiting_call(index, &called, Waiting::Before)?;
         self.clone_call(index, op, &called)?;
         self.thread_call(index, op, &called)?;
-        self.library_call(index, op, &called)
+        self.library_call(index, op, &called)?;
+        self.waiting_call(index, &called, Waiting::After)
     }
 
     /// Tells where a call stands that may start or join a thread: the platform's own code logs the rest.
@@ -325,13 +328,18 @@ impl<'w, 'a> Weaver<'w, 'a> {
             .atomic;
         let stacks = self.subject.plan.stacks;
         let locks = self.lock.is_some();
+        let waits = self.subject.waiting.has(self.facts);
         // Where the body starts, in a constructor where its object is one.
         let first = self.body.after_super(self.pool)?;
-        let Some(first) = first.filter(|_| region || stacks || locks) else {
+        let Some(first) = first.filter(|_| region || stacks || locks || waits) else {
             return self.enter(None);
         };
         self.context()?;
         let mut events = Events::default();
+        if waits {
+            let waits = self.entry("waits", "I")?;
+            events.around(waits, waits, 0);
+        }
         if stacks {
             let method = self.method_id() as i32;
             events.around(self.entry("enter", "I")?, self.entry("exit", "I")?, method);

@@ -7,5 +7,6 @@ mod events;
 mod first;
 mod jit;
 mod model;
+mod regions;
 mod support;
 mod watched;

@@ -7,6 +7,7 @@ mod modes;
 #[path = "../program/mod.rs"]
 mod program;
 mod threads;
+mod waiting;
 
 use std::process::Output;
 

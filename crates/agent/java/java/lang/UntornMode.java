@@ -19,6 +19,10 @@ final class UntornMode {
     static final boolean LONE_LOCKS = UntornThread.hasOption(UntornThread.LONE_LOCKS);
     /** Added by the rewriter to the number of a region that a second run records. */
     static final int CHOSEN = 1 << 30;
+    /** Added to that of a region which is meant to be one step even where its thread waits. */
+    static final int WHOLE = 1 << 29;
+    /** The number itself. */
+    static final int NUMBER = WHOLE - 1;
 
     private UntornMode() {}
 }

@@ -180,8 +180,10 @@ public final class UntornRuntime {
     public static void begin(int region, UntornThread c) {
         if (!UntornMode.FIRST) {
             c.begin(region);
-        } else if (c.depth++ == 0) {
-            c.turn(region + 1);
+        } else {
+            boolean outermost = c.opens(region);
+            int number = region & UntornMode.NUMBER;
+            if (outermost) c.turn(number + 1);
         }
     }
 
@@ -192,6 +194,16 @@ public final class UntornRuntime {
         } else if (c.depth > 0 && --c.depth == 0) {
             c.turn(0);
         }
+    }
+
+    /**
+     * Where this thread waits for others by its purpose: before a call in which it does, after one that moves something as
+     * well, in each round of a loop that spins, and at both ends of methods that hold any of these. What it does before and
+     * after is not meant to be one step. The number means nothing.
+     */
+    @DontInline
+    public static void waits(int number, UntornThread c) {
+        if (on && !c.silent) c.waits();
     }
 
     @DontInline

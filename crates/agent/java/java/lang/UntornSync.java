@@ -126,6 +126,7 @@ final class UntornSync {
         UntornEntry entry = held(lock, c);
         if (entry == null) return;
         if (UntornMode.LONE_LOCKS) share(entry, site, c);
+        c.part();
         c.room();
         c.write(record(UntornThread.WAIT, site, entry));
         entry.setLast(c.here());
@@ -140,6 +141,7 @@ final class UntornSync {
         // The notifier held the monitor and gave it up since, so the last release is after the notification.
         c.edge(entry.last());
         c.write(record(UntornThread.WAKE, site, entry));
+        c.rejoin();
     }
 
     static void notifying(Object lock, int site, UntornThread c) {
@@ -176,6 +178,7 @@ final class UntornSync {
     }
 
     static void await(Object synchronizer, int site, UntornThread c) {
+        c.waited();
         acquired(synchronizer, UntornThread.AWAIT, site, c);
     }
 

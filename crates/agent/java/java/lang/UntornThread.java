@@ -32,7 +32,7 @@ public final class UntornThread {
 
     static final long CONTROL_STATE = 64, CONTROL_FREE = 128, CONTROL_NEXT_THREAD = 192, CONTROL_NEXT_OBJECT = 200,
             CONTROL_NEXT_LOCK = 208, CONTROL_NEXT_CLASS = 216, CONTROL_NEXT_KEY = 224, CONTROL_WAITS = 232,
-            CONTROL_SEGMENTS_AT = 240;
+            CONTROL_SEGMENTS_AT = 240, CONTROL_REGIONS = 248, CONTROL_REGION_THREADS = 256;
     static final int RUNNING = 1;
     static final long DIRECTORY = 4096;
     static final int ENTRY_BYTES = 32, ENTRY_STATE = 0, ENTRY_THREAD = 4, ENTRY_SEQUENCE = 8, ENTRY_NEXT = 16;
@@ -170,9 +170,22 @@ public final class UntornThread {
 
     /** Nothing is a region in this thread. */
     private boolean plain;
-    /** Open regions, and whether what happens now is left out; in the runs that need to know. */
+    /** How many regions are open, and the first of them as the rewriter names them, outermost first. */
     int depth;
+    private final int[] regions = new int[REGIONS];
+    private static final int REGIONS = 128;
+    /** In a second run: whether what happens now is left out. */
     boolean skip;
+    /** The first of the open regions that {@link #part} has ended; -1 for none. */
+    private int parted = -1;
+    /** Whether this thread has entered any region. */
+    private boolean enters;
+    /** By number: whether a region was ever entered. Replaced when it grows; a thread that comes too early counts nothing twice. */
+    private static byte[] everEntered = new byte[1024];
+    /** Where the log stood when this thread was last told to wait. */
+    private long waitsAt = Long.MIN_VALUE / 2;
+    /** How many records may lie between that and the waiting itself: a signal, and edges. */
+    private static final int SOON = 4;
     /** In a first run: the latest transactions by number, each with its region; their numbers take the place of positions. */
     private long[] transactions;
     /** In a first run: the transaction that the log names last. */
@@ -191,24 +204,106 @@ public final class UntornThread {
     @DontInline
     void begin(int region) {
         if (plain || !UntornRuntime.on) return;
+        boolean outermost = opens(region);
         if (UntornMode.SECOND) {
-            if (depth++ == 0) skip = (region & UntornMode.CHOSEN) == 0;
+            if (outermost) skip = (region & UntornMode.CHOSEN) == 0;
             if (skip) return;
-            region &= ~UntornMode.CHOSEN;
         }
-        log(BEGIN, region);
+        log(BEGIN, region & UntornMode.NUMBER);
+    }
+
+    /** Counts a region that begins; whether it is the outermost one. */
+    boolean opens(int region) {
+        int at = depth++;
+        if (at < REGIONS) regions[at] = region;
+        int number = region & UntornMode.NUMBER;
+        byte[] ever = everEntered;
+        if (number >= ever.length || ever[number] == 0 || !enters) count(number);
+        return at == 0;
+    }
+
+    /** This thread enters its first region, or a region for the first time. */
+    @DontInline
+    private void count(int number) {
+        probe();
+        if (!enters) {
+            enters = true;
+            U.getAndAddLong(null, memory + CONTROL_REGION_THREADS, 1);
+        }
+        globalLock();
+        try {
+            if (number >= everEntered.length) {
+                byte[] grown = new byte[Math.max(number + 1, everEntered.length * 2)];
+                System.arraycopy(everEntered, 0, grown, 0, everEntered.length);
+                everEntered = grown;
+            }
+            if (everEntered[number] == 0) {
+                everEntered[number] = 1;
+                U.getAndAddLong(null, memory + CONTROL_REGIONS, 1);
+            }
+        } catch (OutOfMemoryError none) {
+            // The count is too small by this one.
+        } finally {
+            globalUnlock();
+        }
     }
 
     @DontInline
     void end(int region) {
         if (plain || !UntornRuntime.on) return;
-        if (UntornMode.SECOND) {
-            boolean left = skip;
-            if (depth > 0 && --depth == 0) skip = !UntornMode.UNARY;
-            if (left) return;
-            region &= ~UntornMode.CHOSEN;
+        boolean left = UntornMode.SECOND && skip;
+        if (depth > 0 && --depth == 0 && UntornMode.SECOND) skip = !UntornMode.UNARY;
+        if (!left) log(END, region & UntornMode.NUMBER);
+    }
+
+    /** This thread is about to wait, or spins. */
+    @DontInline
+    void waits() {
+        split();
+        waitsAt = position;
+    }
+
+    /** This thread has waited, if it was told to a moment ago; nothing is logged of that yet. */
+    void waited() {
+        // A first run has no positions, and may take more to be one step than there is.
+        if (!UntornMode.FIRST && position - waitsAt <= SOON) split();
+    }
+
+    /** Ends the open regions and begins them anew. */
+    private void split() {
+        part();
+        rejoin();
+    }
+
+    /**
+     * Ends the open regions, but for those that are meant to be one step nevertheless and what is around them; if there are
+     * more than are known by name, none. Until {@link #rejoin} nothing else begins or ends.
+     */
+    @DontInline
+    void part() {
+        parted = -1;
+        if (plain || !UntornRuntime.on || depth == 0 || depth > REGIONS || UntornMode.SECOND && skip) return;
+        int first = depth;
+        while (first > 0 && (regions[first - 1] & UntornMode.WHOLE) == 0) first--;
+        parted = first;
+        if (UntornMode.FIRST) {
+            if (first == 0) turn(0);
+            return;
         }
-        log(END, region);
+        for (int i = depth; i-- > first; ) log(END, regions[i] & UntornMode.NUMBER);
+    }
+
+    /** Begins anew what {@link #part} has ended. */
+    @DontInline
+    void rejoin() {
+        int first = parted;
+        parted = -1;
+        if (first < 0) return;
+        if (UntornMode.FIRST) {
+            if (first == 0) turn((regions[0] & UntornMode.NUMBER) + 1);
+            return;
+        }
+        for (int i = first; i < depth; i++) log(BEGIN, regions[i] & UntornMode.NUMBER);
     }
 
     /** In a first run: an outermost region begins or, with 0, ends. */

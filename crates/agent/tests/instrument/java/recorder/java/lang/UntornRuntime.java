@@ -111,12 +111,15 @@ public final class UntornRuntime {
     }
 
     public static void begin(int region, UntornThread c) {
-        event("begin " + region);
+        event("begin " + (region & (1 << 29) - 1));
     }
 
     public static void end(int region, UntornThread c) {
-        event("end " + region);
+        event("end " + (region & (1 << 29) - 1));
     }
+
+    /** What it means for regions is the real runtime's business. */
+    public static void waits(int number, UntornThread c) {}
 
     public static void enter(int method, UntornThread c) {
         event("enter " + method);
