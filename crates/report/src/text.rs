@@ -129,7 +129,9 @@ impl Page<'_> {
         let observed = (document.findings.iter())
             .filter(|finding| finding.verdict == Verdict::Observed)
             .count();
+        let looked_at = |what: &str| document.stats.get("looked at")?.get(what)?.as_u64();
         let summary = match document.findings.len() {
+            0 if looked_at("regions") == Some(0) => "nothing was looked at".to_owned(),
             0 => "nothing found".to_owned(),
             all => format!(
                 "{}: {observed} observed, {} suspected",
@@ -151,6 +153,17 @@ impl Page<'_> {
             ));
         }
         self.line(&summary);
+        if let (Some(regions), Some(threads)) = (looked_at("regions"), looked_at("threads")) {
+            let mut line = format!(
+                "{} entered by {}",
+                count(regions as usize, "region"),
+                count(threads as usize, "thread")
+            );
+            if let Some(shared) = looked_at("shared objects") {
+                line.push_str(&format!("; {} shared", count(shared as usize, "object")));
+            }
+            self.paragraph(0, &line);
+        }
         if self.options.verbose {
             let sure = document.proved.iter().map(|region| (region, ""));
             let racy = (document.proved_if_sequential.iter())

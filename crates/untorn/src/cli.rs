@@ -148,6 +148,9 @@ pub struct RunArgs {
     pub fast: bool,
     #[command(flatten)]
     pub watch: WatchArgs,
+    /// Report what is torn in libraries, build tools, test frameworks and language runtimes, too.
+    #[arg(long)]
+    pub all_code: bool,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Whose status to exit with: untorn's if there are findings and else the program's, or always that of one of them.

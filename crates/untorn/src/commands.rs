@@ -4,6 +4,7 @@ pub mod analyze;
 pub mod check;
 pub mod generate;
 pub mod infer;
+mod looked;
 pub mod multi_run;
 pub mod profile;
 pub mod record;

@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod project;
 mod selection;
+mod whose;
 
 use std::process::ExitCode;
 

@@ -242,3 +242,97 @@ fn what_cannot_be_watched_is_said() {
     assert_eq!(run.status.code(), Some(2));
     assert!(text(&run.stderr).starts_with("untorn: no-such-command-at-all: "));
 }
+
+#[test]
+fn the_end_of_a_report_says_how_much_was_looked_at() {
+    for options in [&["run", "--with", "velodrome"][..], &["run", "--fast"]] {
+        let run = untorn_on("Turns", options);
+        let said = text(&run.stdout);
+        assert_eq!(run.status.code(), Some(0), "{run:?}");
+        assert!(said.starts_with("nothing found\n"), "{said}");
+        assert!(said.contains("3 regions entered by 4 threads"), "{said}");
+    }
+    let said = text(&untorn_on("Turns", &["run"]).stdout);
+    assert!(said.contains("; 1 object shared"), "{said}");
+}
+
+#[test]
+fn what_nobody_looked_at_is_not_called_clean() {
+    let run = untorn_on("Turns", &["run", "--exclude", "**"]);
+    let (out, err) = (text(&run.stdout), text(&run.stderr));
+    assert!(out.starts_with("nothing was looked at\n"), "{out}");
+    assert!(err.contains("--exclude"), "{err}");
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("spec.toml");
+    fs::write(&spec, "heuristic = \"none\"\n").unwrap();
+    let run = untorn_on("Turns", &["run", "--spec", spec.to_str().unwrap()]);
+    let (out, err) = (text(&run.stdout), text(&run.stderr));
+    assert!(out.starts_with("nothing was looked at\n"), "{out}");
+    assert!(err.contains("heuristic = \"all-methods\""), "{err}");
+    fs::write(&spec, "heuristic = \"none\"\ninclude = [\"**.whole\"]\n").unwrap();
+    let run = untorn_on("Turns", &["run", "--spec", spec.to_str().unwrap()]);
+    let (out, err) = (text(&run.stdout), text(&run.stderr));
+    assert!(out.starts_with("nothing was looked at\n"), "{out}");
+    assert!(err.contains("was entered"), "{err}");
+}
+
+#[test]
+fn a_first_run_names_its_candidates_and_what_to_do_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("one.prof");
+    let profile = profile.to_str().unwrap();
+    let run = untorn(&["run", "--mode", "first", "--profile", profile]);
+    let said = text(&run.stdout);
+    assert!(!said.contains("nothing found"), "{said}");
+    assert!(said.contains("may be torn:\n  Counter.torn\n"), "{said}");
+    let next = format!("untorn run --mode second --profile {profile} -- ");
+    assert!(said.contains(&next), "{said}");
+}
+
+#[test]
+fn findings_are_about_the_code_of_whoever_runs_it() {
+    // To somebody whose main class is elsewhere, Counter is the code of others.
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("Main.java");
+    fs::write(
+        &source,
+        "package shop.app; public class Main { public static void main(String[] a) throws Exception { Class.forName(\"Counter\").getMethod(\"main\", String[].class).invoke(null, (Object) a); } }",
+    )
+    .unwrap();
+    let compiled = Command::new(tool("javac"))
+        .args(["-d", folder.path().to_str().unwrap()])
+        .arg(&source)
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    let library = folder.path().join("library.jar");
+    let packed = Command::new(tool("jar"))
+        .args(["cf", library.to_str().unwrap(), "-C"])
+        .arg(classes())
+        .arg(".")
+        .output()
+        .unwrap();
+    assert!(packed.status.success(), "{packed:?}");
+    let run = |options: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_untorn"))
+            .args(["run", "-q", "--exit-code", "untorn"])
+            .args(options)
+            .arg("--")
+            .arg(tool("java"))
+            .arg("-cp")
+            .arg(format!("{}:{}", folder.path().display(), library.display()))
+            .arg("shop.app.Main")
+            .env("UNTORN_AGENT", agent())
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
+    };
+    let own = run(&[]);
+    assert_eq!(own.status.code(), Some(0), "{own:?}");
+    let said = text(&own.stderr);
+    assert!(said.contains("code of others"), "{said}");
+    assert!(said.contains("--all-code"), "{said}");
+    for options in [&["--all-code"][..], &["--include", "**"]] {
+        assert_eq!(run(options).status.code(), Some(1), "{options:?}");
+    }
+}

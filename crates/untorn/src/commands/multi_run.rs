@@ -1,5 +1,9 @@
 //! First and second runs of a program: what the agent is told, and what becomes of what it says.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+
 use serde_json::json;
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::{FirstRun, Profile, StaticRegion};
@@ -61,6 +65,48 @@ fn hashes_of(source: &LiveSource, class: &str) -> Vec<String> {
 pub fn stale(profile: &Profile, source: &mut LiveSource) -> Vec<String> {
     let stale = profile.stale(|class| hashes_of(source, class));
     stale.into_iter().map(str::to_owned).collect()
+}
+
+/// How many candidates are named before the rest is only counted.
+const NAMED: usize = 20;
+
+/// What a first run says to a person: it observes nothing, so it names its candidates and how to go on.
+pub fn candidates(profile: &Profile, file: &Path, command: &[OsString]) -> String {
+    let names: BTreeSet<String> = profile.regions().map(name_of).collect();
+    let mut text = match names.len() {
+        0 => "no region may be torn by what this run did".to_owned(),
+        1 => "1 region may be torn:".to_owned(),
+        count => format!("{count} regions may be torn:"),
+    };
+    text.push('\n');
+    for name in names.iter().take(NAMED) {
+        text.push_str(&format!("  {name}\n"));
+    }
+    if names.len() > NAMED {
+        text.push_str(&format!("  and {} more\n", names.len() - NAMED));
+    }
+    if !names.is_empty() {
+        let command: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        text.push_str(&format!(
+            "to see whether they are, run it again: untorn run --mode second --profile {} -- {}\n",
+            file.display(),
+            command.join(" ")
+        ));
+    }
+    text
+}
+
+fn name_of(region: &StaticRegion) -> String {
+    match region {
+        StaticRegion::Method {
+            class,
+            method,
+            block,
+            ..
+        } => block.clone().unwrap_or_else(|| format!("{class}.{method}")),
+        StaticRegion::Label(name) => name.clone(),
+        StaticRegion::Place { thread, file, line } => format!("{thread} at {file}:{line}"),
+    }
 }
 
 /// Hears a first run to its end.

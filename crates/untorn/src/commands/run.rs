@@ -8,13 +8,15 @@ use untorn_findings::{Document, merge};
 use untorn_live::{LiveSource, Tally, watch};
 use untorn_trace::Source;
 
-use crate::cli::{RunArgs, StatusOf};
-use crate::commands::multi_run::{chosen, first_run, stale};
+use crate::cli::{Format, RunArgs, StatusOf};
+use crate::commands::looked::{Looked, Sharing};
+use crate::commands::multi_run::{candidates, chosen, first_run, stale};
 use crate::commands::sifting::{sift, suffices};
 use crate::commands::watching::{ending, options, stats, status_of, warn};
 use crate::failure::Failure;
-use crate::output::{deliver, note, tell};
+use crate::output::{deliver, format, note, tell, write};
 use crate::selection::{AnalysisName, RunMode, write_profile};
+use crate::whose::Whose;
 
 /// A run should predict, not only observe.
 const DEFAULT: [AnalysisName; 3] = [
@@ -51,11 +53,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut findings = Vec::new();
     let mut profile = Profile::default();
     let mut stale = Vec::new();
+    let mut looked = Looked::default();
     let alone = processes.len() == 1;
     for mut process in processes {
         warn(&process);
         let seen = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
         let mut counts = seen.outcome.stats;
+        looked.add(&process, &mut counts);
         counts.extend(stats(&process, seen.tally));
         document.inputs.push(process.process.program.clone());
         findings.extend(seen.outcome.findings);
@@ -79,8 +83,21 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
             "{class} has changed since the profile was made: all of its regions were looked at; repeat the first run for what calls it"
         ));
     }
+    looked.put_into(&mut document.stats);
+    if let Some(warning) = looked.warning(&options.config.mode) {
+        note(&warning);
+    }
     document.findings = merge(findings);
-    let own = deliver(&document, &args.output)?;
+    if !args.all_code {
+        leave_out_others(&mut document, args);
+    }
+    let own = if args.selection.mode == RunMode::First && format(&args.output) == Format::Text {
+        let file = args.selection.first_profile()?;
+        write(&candidates(&profile, file, &args.command), &args.output)?;
+        ExitCode::SUCCESS
+    } else {
+        deliver(&document, &args.output)?
+    };
     if !status.success() && args.exit_code != StatusOf::Untorn {
         // The statuses of both overlap, so it is said whose it is.
         note(&format!("the program ended with {}", ending(status)));
@@ -90,6 +107,28 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         StatusOf::Both if own != ExitCode::SUCCESS => own,
         StatusOf::Both | StatusOf::Program => status_of(status),
     })
+}
+
+/// Leaves out what is torn in code that is not the user's, and says so.
+fn leave_out_others(document: &mut Document, args: &RunArgs) {
+    // Whoever names classes has said whose they are.
+    if !args.watch.include.is_empty() {
+        return;
+    }
+    let folder = std::env::current_dir().unwrap_or_default();
+    let own = Whose::of(&args.command, &folder);
+    let all = document.findings.len();
+    (document.findings).retain(|finding| {
+        let class = finding.region.class.as_deref();
+        class.is_none_or(|class| own.has(class))
+    });
+    let others = all - document.findings.len();
+    if others > 0 {
+        note(&format!(
+            "{others} findings are in the code of others and not shown (own is {}); --all-code shows them",
+            own.describe()
+        ));
+    }
 }
 
 fn default(args: &RunArgs) -> &'static [AnalysisName] {
@@ -110,6 +149,7 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     }
     if sifted.is_none() {
         source.reuse_ids();
+        analyses.push(Box::new(Sharing::default()));
     }
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
