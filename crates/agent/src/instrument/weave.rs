@@ -335,7 +335,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
         let locks = self.lock.is_some();
         // Where the body starts, in a constructor where its object is one.
         let first = self.body.after_super(self.pool)?;
-        let Some(first) = first.filter(|_| region || stacks || locks || self.initializer.is_some()) else {
+        let Some(first) = first.filter(|_| region || stacks || locks || self.initializer.is_some())
+        else {
             return self.enter(None);
         };
         self.context()?;
