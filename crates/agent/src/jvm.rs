@@ -8,8 +8,8 @@ use std::mem::size_of;
 use std::ptr;
 
 use jvmti_bindings::sys::jni::{
-    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jint, jmethodID, jobject, jstring, jthread,
-    jvalue, jweak,
+    JNI_OK, JNIEnv, JNINativeInterface_, JavaVM, jclass, jint, jmethodID, jobject, jstring,
+    jthread, jvalue, jweak,
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_ERROR_NO_MORE_FRAMES, JVMTI_ERROR_NONE, JVMTI_ERROR_THREAD_NOT_ALIVE,
@@ -183,14 +183,15 @@ impl Jvmti {
         }
     }
 
-    /// Stops a thread where it stands, unless that is in our own code; whether it has stopped there.
+    /// Stops a thread where it stands, unless that is in our own code or at a contended monitor; whether it has stopped there.
     ///
     /// # Safety
     /// `thread` is a live reference to another thread.
     pub unsafe fn hold(&self, thread: jthread) -> bool {
         let functions = self.functions();
-        let (Some(suspend), Some(stack_of), Some(class_of)) = (
+        let (Some(suspend), Some(state_of), Some(stack_of), Some(class_of)) = (
             functions.SuspendThread,
+            functions.GetThreadState,
             functions.GetStackTrace,
             functions.GetMethodDeclaringClass,
         ) else {
@@ -207,15 +208,21 @@ impl Jvmti {
             if suspend(self.0, thread) != JVMTI_ERROR_NONE {
                 return false;
             }
+            let mut state = 0;
+            let known = state_of(self.0, thread, &raw mut state) == JVMTI_ERROR_NONE;
+            // There we are called around the wait, and some JVMs fail if it then throws.
+            let waits = !known || state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
             let all = frames.len() as jint;
             let found = stack_of(self.0, thread, 0, all, frames.as_mut_ptr(), &raw mut count);
             let count = usize::try_from(count).unwrap_or(0).min(frames.len());
             let is_ours = |frame: &jvmtiFrameInfo| {
                 let mut class = ptr::null_mut();
                 class_of(self.0, frame.method, &raw mut class) != JVMTI_ERROR_NONE
-                    || (self.class_name(class)).is_none_or(|name| name.starts_with("java.lang.Untorn"))
+                    || (self.class_name(class))
+                        .is_none_or(|name| name.starts_with("java.lang.Untorn"))
             };
-            if found == JVMTI_ERROR_NONE && !frames[..count].iter().any(is_ours) {
+            let ours = || frames[..count].iter().any(is_ours);
+            if !waits && found == JVMTI_ERROR_NONE && !ours() {
                 return true;
             }
             self.go_on(thread);
@@ -453,12 +460,7 @@ impl Jni {
             let exception = (f.ExceptionOccurred)(self.0);
             if self.clear_exception() {
                 let arguments = [jvalue { l: exception }];
-                (f.CallStaticVoidMethodA)(
-                    self.0,
-                    thrown.class,
-                    thrown.method,
-                    arguments.as_ptr(),
-                );
+                (f.CallStaticVoidMethodA)(self.0, thrown.class, thrown.method, arguments.as_ptr());
                 self.clear_exception();
             }
             if !before.is_null() {

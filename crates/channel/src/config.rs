@@ -32,6 +32,24 @@ pub struct Config {
     pub mode: Mode,
 }
 
+/// Packages of the platform: their classes are never rewritten, since the runtime stands on them.
+const PLATFORM: [&str; 9] = [
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "org.w3c.dom.",
+    "org.xml.sax.",
+    "org.ietf.jgss.",
+    "netscape.javascript.",
+];
+
+/// Whether a class is one of the platform's, or a pattern names nothing else.
+pub fn is_platform(class: &str) -> bool {
+    PLATFORM.iter().any(|package| class.starts_with(package))
+}
+
 /// Which of the runs of a multi-run analysis it is.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

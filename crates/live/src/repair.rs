@@ -251,7 +251,7 @@ impl Repair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use untorn_model::{LockId, SiteId};
+    use untorn_model::{Region, RegionKind};
 
     fn run(events: &[(u32, Op)]) -> (Vec<(u32, Op)>, usize) {
         let (mut repair, mut checker) = (Repair::default(), Checker::default());
@@ -323,5 +323,102 @@ mod tests {
         let (events, dropped) = run(&[(0, ACQUIRE), (0, wait), (0, RELEASE)]);
         assert_eq!(events, [(0, ACQUIRE), (0, wait), (0, wake), (0, RELEASE)]);
         assert_eq!(dropped, 0);
+    }
+
+    fn tables(regions: u32) -> Tables {
+        let mut tables = Tables::default();
+        let name = tables.strings.intern("region").unwrap();
+        for _ in 0..regions {
+            tables.regions.push(Region {
+                kind: RegionKind::Method,
+                method: None,
+                name,
+                site: SiteId::UNKNOWN,
+            });
+        }
+        tables
+    }
+
+    #[derive(Clone, Copy)]
+    enum Told {
+        Event(Op),
+        Aside(Aside),
+    }
+
+    /// What one thread tells, and what becomes of it.
+    fn tell(all: &[Told]) -> (Vec<Op>, bool) {
+        let (mut repair, mut checker, tables) = (Repair::default(), Checker::default(), tables(3));
+        let (mut into, mut refused) = (Vec::new(), false);
+        let thread = ThreadId(0);
+        for &told in all {
+            match told {
+                Told::Event(op) => {
+                    let site = SiteId::UNKNOWN;
+                    let event = Event { thread, site, op };
+                    refused |= repair.admit(&mut checker, event, &mut into).refused;
+                }
+                Told::Aside(aside) => {
+                    repair.aside(&mut checker, (thread, aside), &tables, &mut into);
+                }
+            }
+        }
+        (into.iter().map(|event| event.op).collect(), refused)
+    }
+
+    #[test]
+    fn what_a_thread_tells_late_ends_the_innermost_regions_of_one_name() {
+        let a = RegionId(0);
+        let (events, refused) = tell(&[
+            Told::Event(Op::Begin(a)),
+            Told::Event(ACQUIRE),
+            Told::Event(Op::Begin(a)),
+            Told::Event(ACQUIRE),
+            Told::Event(Op::Begin(a)),
+            Told::Aside(Aside::Released(LockId(0))),
+            Told::Aside(Aside::Unwound(2)),
+            Told::Event(RELEASE),
+            Told::Event(Op::End(a)),
+            // Whoever took the lock since has shown that it was free.
+            Told::Aside(Aside::Released(LockId(0))),
+            Told::Aside(Aside::Unwound(7)),
+        ]);
+        let expected = [
+            Op::Begin(a),
+            ACQUIRE,
+            Op::Begin(a),
+            REACQUIRE,
+            Op::Begin(a),
+            RERELEASE,
+            Op::End(a),
+            Op::End(a),
+            RELEASE,
+            Op::End(a),
+        ];
+        assert_eq!(events, expected);
+        assert!(!refused);
+    }
+
+    #[test]
+    fn what_an_initializer_does_in_a_region_is_left_out() {
+        let (a, b) = (RegionId(0), RegionId(1));
+        let (events, refused) = tell(&[
+            Told::Event(Op::Begin(a)),
+            Told::Aside(Aside::InitializerBegins),
+            Told::Event(ACQUIRE),
+            Told::Event(Op::Begin(b)),
+            Told::Event(Op::End(b)),
+            Told::Event(Op::Begin(b)),
+            Told::Aside(Aside::Unwound(1)),
+            Told::Event(RELEASE),
+            Told::Aside(Aside::InitializerEnds),
+            Told::Event(ACQUIRE),
+            // One that cannot say that it ends does so with its region.
+            Told::Aside(Aside::InitializerBegins),
+            Told::Event(Op::Fork(ThreadId(1))),
+            Told::Event(Op::End(a)),
+            Told::Event(RELEASE),
+        ]);
+        assert_eq!(events, [Op::Begin(a), ACQUIRE, Op::End(a), RELEASE]);
+        assert!(!refused);
     }
 }

@@ -115,8 +115,7 @@ impl Weaver<'_, '_> {
         events.lock(acquired, releasing, site);
         let context = self.context()?;
         // An exception that no handler of the block gets would leave the monitor locked.
-        let swallows =
-            self.survey.leads_back(index, &self.body) || !self.survey.catches_all(index);
+        let swallows = self.survey.leads_back(index, &self.body) || !self.survey.catches_all(index);
         if swallows && self.release_in_handler(index, &events)? {
             return Ok(());
         }
@@ -183,16 +182,18 @@ impl Weaver<'_, '_> {
             code.local(category.load(), slot);
         }
         let lost = self.lost()?;
+        let behind = self.body.new_label();
         let mut code = self.body.append();
-        code.bind(handler)
-            .frame(&locals, &[throwable])
-            .op(Op::Pop);
+        code.bind(handler).frame(&locals, &[throwable]).op(Op::Pop);
         if let Some(mark) = events.mark {
             lost.write(&mut code, mark, context);
         }
-        code.jump(Op::Goto, end);
+        code.bind(behind).jump(Op::Goto, end);
         self.body
             .protect(start, end, handler, PoolIndex::NONE, true);
+        // Nothing in it throws, but the JIT does not see that.
+        self.body
+            .protect(handler, behind, handler, PoolIndex::NONE, true);
         Ok(true)
     }
 

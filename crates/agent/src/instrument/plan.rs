@@ -1,7 +1,7 @@
 //! What is instrumented, and how: the configuration, ready for use.
 
 use untorn_channel::Config;
-use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking};
+use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking, is_platform};
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::model::{ModelError, Models};
@@ -39,19 +39,6 @@ pub enum PlanError {
     #[error("library model: {0}")]
     Model(#[from] ModelError),
 }
-
-/// Packages of the platform: their classes are never rewritten, since the runtime stands on them.
-const PLATFORM: [&str; 9] = [
-    "java.",
-    "javax.",
-    "jdk.",
-    "sun.",
-    "com.sun.",
-    "org.w3c.dom.",
-    "org.xml.sax.",
-    "org.ietf.jgss.",
-    "netscape.javascript.",
-];
 
 impl Plan {
     pub fn new(config: &Config) -> Result<Self, PlanError> {
@@ -98,7 +85,7 @@ impl Plan {
     ///
     /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.
     pub fn watches(&self, class: &str) -> bool {
-        if PLATFORM.iter().any(|package| class.starts_with(package)) {
+        if is_platform(class) {
             return false;
         }
         // Code that is no region can be called from one that was chosen, so only if none was nothing can ever be recorded.

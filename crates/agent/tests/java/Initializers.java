@@ -65,19 +65,28 @@ public class Initializers {
         }
     }
 
+    static class Box {
+        int content;
+    }
+
     static class Starts {
         static int made;
-        static volatile int seen;
 
         static {
-            Thread helper = new Thread(() -> seen = compute(5));
+            Box box = new Box();
+            Thread helper = new Thread(new Runnable() {
+                @Override
+                public void run() {
+                    box.content = compute(5);
+                }
+            });
             helper.start();
             try {
                 helper.join();
             } catch (InterruptedException unexpected) {
                 throw new IllegalStateException(unexpected);
             }
-            made = seen;
+            made = box.content;
         }
     }
 

@@ -7,7 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use serde_json::{Map, Value, json};
 use untorn_channel::Config;
-use untorn_channel::config::Tracking;
+use untorn_channel::config::{Tracking, is_platform};
 use untorn_live::{Options, Tally, Watched, agent_library};
 
 use crate::cli::{TrackingArg, WatchArgs};
@@ -25,6 +25,11 @@ pub fn options(
         }
         None => None,
     };
+    for pattern in args.include.iter().filter(|pattern| is_platform(pattern)) {
+        eprintln!(
+            "untorn: note: --include {pattern}: fields of the platform's own classes are never watched; its locks, collections and atomics are, where your classes use them"
+        );
+    }
     Ok(Options {
         command: command.to_vec(),
         agent: agent_library()?,
