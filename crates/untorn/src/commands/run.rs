@@ -5,13 +5,15 @@ use std::process::ExitCode;
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
 use untorn_findings::{Document, merge};
-use untorn_live::{LiveSource, Tally, watch};
+use untorn_live::{Limits, LiveSource, Tally, watch_all};
 use untorn_trace::Source;
 
 use crate::cli::{RunArgs, StatusOf};
 use crate::commands::multi_run::{chosen, first_run, stale};
 use crate::commands::sifting::{sift, suffices};
-use crate::commands::watching::{ending, options, stats, status_of, warn};
+use crate::commands::watching::{
+    ending, options, say_left_out, say_unwatched, stats, status_of, warn,
+};
 use crate::failure::Failure;
 use crate::output::{deliver, note, tell};
 use crate::selection::{AnalysisName, RunMode, write_profile};
@@ -41,9 +43,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     // What is wrong with the arguments is said before the program starts.
     let wanted = args.selection.select(default(args))?;
     options.config.mode = chosen(&args.selection)?;
+    if args.selection.mode == RunMode::First {
+        options.limits = Limits::of_first_run();
+    }
     let mut names = wanted.analyses.iter().map(|analysis| analysis.name());
     options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
-    let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
+    let ran = watch_all(&options, |_, source| analyze(args, source))?;
+    let (status, processes) = (ran.status, ran.processes);
     if processes.is_empty() {
         return Err(Failure::NothingWatched);
     }
@@ -55,6 +61,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     for mut process in processes {
         warn(&process);
         let seen = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
+        say_left_out(&process.process, seen.tally);
         let mut counts = seen.outcome.stats;
         counts.extend(stats(&process, seen.tally));
         document.inputs.push(process.process.program.clone());
@@ -81,6 +88,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     document.findings = merge(findings);
     let own = deliver(&document, &args.output)?;
+    // Whatever was found: what was not looked at must not pass for clean.
+    let own = say_unwatched(&ran.unwatched).unwrap_or(own);
     if !status.success() && args.exit_code != StatusOf::Untorn {
         // The statuses of both overlap, so it is said whose it is.
         note(&format!("the program ended with {}", ending(status)));
@@ -108,9 +117,7 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     if sifted.is_some() {
         analyses = vec![args.selection.precise_analysis()];
     }
-    if sifted.is_none() {
-        source.reuse_ids();
-    }
+    source.reuse_ids();
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }
