@@ -88,6 +88,137 @@ fn table_2_three_threads() {
     );
 }
 
+/// All orders of some threads' steps that keep the steps of each in theirs.
+fn interleavings(left: &[&[String]]) -> Vec<String> {
+    let mut all = Vec::new();
+    for (i, steps) in left.iter().enumerate() {
+        if let Some((step, rest)) = steps.split_first() {
+            let mut others = left.to_vec();
+            others[i] = rest;
+            all.extend((interleavings(&others).iter()).map(|more| format!("{step}\n{more}")));
+        }
+    }
+    if all.is_empty() {
+        all.push(String::new());
+    }
+    all
+}
+
+#[test]
+fn whoever_comes_first_the_examples_of_the_paper_are_judged_alike() {
+    let examples: [&[(&str, &[&str])]; 8] = [
+        &[("a", &["x", "y"]), ("b", &["x", "y"])],
+        &[("a", &["xy"]), ("b", &["x", "y"])],
+        &[("a", &["xy", "x", "y"]), ("b", &["x", "y"])],
+        &[("a", &["xyz"]), ("b", &["xy", "x"])],
+        &[("c", &["xy"]), ("d", &["x"]), ("e", &["x", "y"])],
+        &[("c", &["xy"]), ("d", &["x"]), ("e", &["y"])],
+        &[
+            ("c", &["xy", "x", "y"]),
+            ("d", &["yz", "y", "z"]),
+            ("e", &["zx", "z", "x"]),
+        ],
+        &[
+            ("c", &["xy", "x", "yz"]),
+            ("d", &["yz", "y", "z"]),
+            ("e", &["zx", "z", "x"]),
+        ],
+    ];
+    let judged = |script: &str| {
+        let outcome = views(script);
+        let mut apart: Vec<_> = (conflicts(&outcome).into_iter())
+            .map(|(_, apart, fields)| {
+                let mut fields: Vec<char> = fields.chars().collect();
+                fields.sort_unstable();
+                (apart, fields)
+            })
+            .collect();
+        apart.sort_unstable();
+        (apart, outcome.stats["views"]["incompatible"].clone())
+    };
+    let mut conflicting = 0;
+    for (number, threads) in examples.iter().enumerate() {
+        // Whoever it is that writes what it uses, or all of them.
+        for writer in 0..=threads.len() {
+            let steps: Vec<Vec<String>> = (threads.iter().enumerate())
+                .map(|(i, (thread, views))| {
+                    let writes = writer == i || writer == threads.len();
+                    let op = if writes { "w" } else { "r" };
+                    let step = |view: &&str| {
+                        let all: Vec<String> = view.chars().map(|f| format!("{op}({f})")).collect();
+                        format!("{thread}: acq(l) {} rel(l)", all.join(" "))
+                    };
+                    views.iter().map(step).collect()
+                })
+                .collect();
+            let steps: Vec<&[String]> = steps.iter().map(Vec::as_slice).collect();
+            let mut orders = interleavings(&steps).into_iter();
+            let expected = judged(&orders.next().unwrap());
+            conflicting += usize::from(!expected.0.is_empty());
+            for order in orders {
+                assert_eq!(judged(&order), expected, "example {}: {order}", number + 1);
+            }
+        }
+    }
+    assert!(conflicting >= 12, "only {conflicting} conflict");
+}
+
+#[test]
+fn who_writes_before_anybody_else_looks_counts() {
+    let outcome = views(
+        "t1: acq(c) w(c.x) w(c.y) rel(c)
+         t2: acq(c) r(c.x) rel(c) acq(c) r(c.y) rel(c)",
+    );
+    assert_eq!(regions(&outcome), ["c.x, c.y"]);
+}
+
+#[test]
+fn many_threads_that_do_the_same_are_compared_once() {
+    let threads = 400;
+    let mut script = String::from("main: acq(l) w(x) w(y) rel(l)\n");
+    for thread in 0..threads {
+        script.push_str(&format!(
+            "t{thread}: begin(use) acq(l) r(x) rel(l) acq(l) r(y) w(own{thread}) rel(l) end(use)\n"
+        ));
+    }
+    // The least work that is enough for one of them, and then some.
+    let options = Options {
+        most_work: 4_000,
+        ..Options::default()
+    };
+    let outcome = analyze(&script, Views::new(options));
+    assert_eq!(regions(&outcome), ["use"]);
+    assert_eq!(outcome.stats["views"]["not_compared"], 0);
+    assert_eq!(outcome.stats["views"]["incompatible"], threads);
+    assert_eq!(outcome.findings[0].occurrences, threads);
+    // What each does besides, with something that others use too, makes no difference.
+    for thread in 0..threads {
+        script.push_str(&format!("main: acq(l) w(own{thread}) rel(l)\n"));
+    }
+    let options = Options {
+        most_work: 80_000,
+        ..Options::default()
+    };
+    let outcome = analyze(&script, Views::new(options));
+    assert_eq!(outcome.stats["views"]["not_compared"], 0);
+    assert_eq!(outcome.findings[0].occurrences, threads);
+}
+
+#[test]
+fn evidence_shows_where_the_named_thread_was() {
+    // Both readers generate the same views, at different places.
+    let outcome = views(
+        "t1: acq(l) w(x) w(y) rel(l)
+         t2: acq(l) r(x) rel(l)
+         t3: acq(l) r(x) rel(l) acq(l) r(y) rel(l)",
+    );
+    let conflict = &outcome.findings[0].evidence.views[0];
+    let places: Vec<_> = (conflict.diverging.iter())
+        .map(|view| (view.thread.as_str(), view.places[0].line.unwrap()))
+        .collect();
+    assert_eq!(places, [("t3", 9), ("t3", 12)]);
+}
+
 #[test]
 fn coordinates_set_as_a_pair_and_read_one_by_one() {
     // Four threads share a point; t2 and t4 use it consistently, t3 does not.

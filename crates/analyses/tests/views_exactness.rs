@@ -90,28 +90,44 @@ fn sections(tables: &Tables, events: &[Event]) -> Vec<Section> {
     all
 }
 
-/// Fields that are written by or after the access that makes them shared.
+/// Fields that two threads access and somebody writes after their construction: under a lock, or when another thread has accessed them.
 fn variables(tables: &Tables, events: &[Event]) -> Fields {
-    let accesses_of = |var: VarId| -> Vec<&Event> {
-        (events.iter())
-            .filter(|event| event.op.access().is_some_and(|(x, _)| x == var))
+    let mut held: BTreeMap<ThreadId, usize> = BTreeMap::new();
+    // By event: whether its thread holds a lock.
+    let locked: Vec<bool> = (events.iter())
+        .map(|event| {
+            let held = held.entry(event.thread).or_default();
+            match event.op {
+                Op::Acquire(..) | Op::Wake(_) => *held += 1,
+                Op::Release(..) | Op::Wait(_) => *held -= 1,
+                _ => {}
+            }
+            *held > 0
+        })
+        .collect();
+    let accesses_of = |var: VarId| -> Vec<(ThreadId, bool, bool)> {
+        (events.iter().zip(&locked))
+            .filter(|(event, _)| event.op.access().is_some_and(|(x, _)| x == var))
+            .map(|(event, locked)| (event.thread, !matches!(event.op, Op::Read(..)), *locked))
             .collect()
     };
-    let writes = |event: &&&Event| !matches!(event.op, Op::Read(..));
     let mut variables = Fields::new();
     for (var, _) in tables.vars().iter() {
         let own = accesses_of(var);
-        let Some(first) = own.first() else {
+        let Some(&(first, ..)) = own.first() else {
             continue;
         };
-        let shared = own.iter().position(|event| event.thread != first.thread);
-        let own_is_variable = shared.is_some_and(|at| own[at..].iter().find(writes).is_some());
+        let shared = own.iter().position(|(thread, ..)| *thread != first);
+        let changes = |&(at, (_, writes, locked)): &(usize, &(ThreadId, bool, bool))| {
+            *writes && (*locked || shared.is_some_and(|shared| at >= shared))
+        };
+        let own_is_variable = shared.is_some() && own.iter().enumerate().any(|one| changes(&one));
         let overlapping = tables.overlapping(var).iter().any(|&other| {
             let others = accesses_of(other);
             let mut both = own.iter().chain(&others);
             !others.is_empty()
-                && both.clone().any(|event| event.thread != first.thread)
-                && both.find(writes).is_some()
+                && both.clone().any(|(thread, ..)| *thread != first)
+                && both.any(|(_, writes, _)| *writes)
         });
         if own_is_variable || overlapping {
             variables.insert(var);

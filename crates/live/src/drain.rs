@@ -17,6 +17,16 @@ pub struct Chunk {
     pub records: Vec<u64>,
 }
 
+/// What the drain passes on.
+#[derive(Debug)]
+pub enum Passed {
+    Chunk(Chunk),
+    /// Whatever was written before the last pass over the directory began has been passed on.
+    ///
+    /// So of a record that was passed on before the round before, all that its writer could know of has been passed on now.
+    Round,
+}
+
 /// Memory that the log may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -34,6 +44,17 @@ impl Default for Limits {
             initial: 512,
             busy: 8192,
             most: 65536,
+        }
+    }
+}
+
+impl Limits {
+    /// For a first run, which writes little and whose reader keeps what was told in the last two rounds: these should be short.
+    pub fn of_first_run() -> Self {
+        let limits = Self::default();
+        Self {
+            busy: limits.initial,
+            ..limits
         }
     }
 }
@@ -86,18 +107,22 @@ impl Drain {
     }
 
     /// Sends on what is written, until the writer is gone and all is sent, or nobody wants it any more.
-    pub fn run(mut self, writer_gone: &AtomicBool, to: &Sender<Chunk>) -> Drained {
+    pub fn run(mut self, writer_gone: &AtomicBool, to: &Sender<Passed>) -> Drained {
         const SHORTEST: Duration = Duration::from_micros(100);
         const LONGEST: Duration = Duration::from_millis(5);
         let mut nap = SHORTEST;
         let mut last_progress = Instant::now();
+        // A pass that finds nothing ends a round, too, but only the first of several in a row tells anything.
+        let mut quiet = true;
         loop {
             let last = writer_gone.load(Ordering::Acquire);
             let Ok(progress) = self.pass(to) else {
-                // Nobody listens: the program goes on unwatched.
-                self.memory.set_state(layout::STOPPED);
                 break;
             };
+            if (progress || !quiet) && to.send(Passed::Round).is_err() {
+                break;
+            }
+            quiet = !progress;
             if progress {
                 nap = SHORTEST;
                 last_progress = Instant::now();
@@ -109,13 +134,15 @@ impl Drain {
             }
             self.provide(last_progress);
         }
+        // Nobody reads any more: if the program is still there, it goes on unwatched.
+        self.memory.set_state(layout::STOPPED);
         self.done.waits = pool::waits(&self.memory);
         (self.done.regions, self.done.region_threads) = pool::entered(&self.memory);
         self.done
     }
 
     /// Looks at every segment once, those of a thread in their order; whether anything was there.
-    fn pass(&mut self, to: &Sender<Chunk>) -> Result<bool, Gone> {
+    fn pass(&mut self, to: &Sender<Passed>) -> Result<bool, Gone> {
         let mut progress = false;
         let mut used = std::mem::take(&mut self.used);
         used.clear();
@@ -150,7 +177,8 @@ impl Drain {
             if !records.is_empty() {
                 progress = true;
                 self.done.records += records.len() as u64;
-                to.send(Chunk { thread, records }).map_err(|_| Gone)?;
+                let chunk = Passed::Chunk(Chunk { thread, records });
+                to.send(chunk).map_err(|_| Gone)?;
             }
         }
         self.used = used;

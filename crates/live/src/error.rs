@@ -21,6 +21,10 @@ pub enum Error {
     Socket(#[source] io::Error),
     #[error("waiting for the program: {0}")]
     Wait(#[source] io::Error),
+    #[error("a process that wanted to be watched could not be let in: {0}")]
+    Accept(#[source] io::Error),
+    #[error("a thread of the reader failed; this is a defect of untorn")]
+    Failed,
     #[error(transparent)]
     Channel(#[from] untorn_channel::Error),
 }

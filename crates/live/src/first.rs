@@ -1,10 +1,16 @@
 //! A first run: no events, but which transactions may depend on which.
 
-use untorn_channel::Record;
 use untorn_channel::record::Transaction;
+use untorn_channel::{Declaration, Record};
 use untorn_model::RegionId;
 
-use crate::source::LiveSource;
+use crate::drain::{Chunk, Passed};
+use crate::source::{LiveSource, Share};
+
+/// Nobody asks for keys in a first run.
+fn not_a_key(declaration: Declaration) -> Option<Declaration> {
+    (!matches!(declaration, Declaration::Key { .. })).then_some(declaration)
+}
 
 /// What a thread of a first run tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +27,10 @@ pub enum Told {
         thread: u32,
         transaction: Transaction,
     },
+    /// A thread has ended.
+    Ended { thread: u32 },
+    /// Whatever was written before something that was told before the last round, has been told.
+    Round,
 }
 
 impl LiveSource {
@@ -29,15 +39,42 @@ impl LiveSource {
     /// No order between threads is needed, so nothing waits for anything.
     pub fn hear(&mut self, mut tell: impl FnMut(Told)) -> u64 {
         let mut heard = 0;
-        let mut sources: Vec<u32> = Vec::new();
-        while let Some(chunk) = self.next_chunk() {
-            heard += chunk.records.len() as u64;
-            let thread = chunk.thread;
-            if sources.len() <= thread as usize {
-                sources.resize(thread as usize + 1, 0);
+        // By thread: where its last dependence comes from, until that is told in full.
+        let mut sources: Vec<Option<u32>> = Vec::new();
+        while let Some(passed) = self.next_passed() {
+            self.learn_waiting(not_a_key);
+            if self.is_late(Share::Looking) {
+                // What was just taken counts as well.
+                if let Passed::Chunk(chunk) = passed {
+                    self.leave_out(chunk.records.len() as u64);
+                }
+                break;
             }
-            for &bits in &chunk.records {
-                match Record::decode(bits) {
+            let Passed::Chunk(Chunk { thread, records }) = passed else {
+                tell(Told::Round);
+                continue;
+            };
+            heard += records.len() as u64;
+            if sources.len() <= thread as usize {
+                sources.resize(thread as usize + 1, None);
+            }
+            for &bits in &records {
+                let source = sources[thread as usize].take();
+                let record = Record::decode(bits);
+                if let Some(Record::From(transaction)) = record {
+                    if let Some(thread) = source {
+                        tell(Told::Of {
+                            thread,
+                            transaction,
+                        });
+                    }
+                    continue;
+                }
+                if let Some(thread) = source {
+                    // Only of a thread that has ended the transaction is not told: that thread told it itself, last.
+                    tell(Told::Ended { thread });
+                }
+                match record {
                     Some(Record::In(transaction)) => tell(Told::In {
                         thread,
                         transaction,
@@ -46,18 +83,15 @@ impl LiveSource {
                         thread: on,
                         position: number,
                     }) => {
-                        sources[thread as usize] = on;
+                        sources[thread as usize] = Some(on);
                         tell(Told::Depends { thread, on, number });
                     }
-                    Some(Record::From(transaction)) => tell(Told::Of {
-                        thread: sources[thread as usize],
-                        transaction,
-                    }),
                     _ => {}
                 }
             }
         }
-        self.learn_the_rest();
+        self.leave_the_rest();
+        self.learn_the_rest(not_a_key);
         heard
     }
 

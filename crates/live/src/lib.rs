@@ -37,4 +37,4 @@ pub use session::Process;
 pub use source::{LiveSource, Tally};
 pub use standalone::Standalone;
 pub use transactions::{Room, Scanned, Sifted};
-pub use watch::{Options, Watched, watch};
+pub use watch::{Options, Ran, Watched, watch, watch_all};

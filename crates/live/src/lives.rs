@@ -78,7 +78,8 @@ impl Lives {
     ) {
         let waiting = self.waiting.len();
         let ended = (self.waiting).partition_point(|(begun, _)| *begun <= oldest);
-        let count = ended.max(waiting.saturating_sub(MOST.max(ids)));
+        // Locations have ids, too, so that a fourth of all is half of the objects of one field.
+        let count = ended.max(waiting.saturating_sub(MOST.max(ids / 4)));
         if count < LEAST.max(ids / 8) / 2 {
             return;
         }
@@ -152,5 +153,9 @@ mod tests {
         dropped(&mut lives, MOST, 6);
         lives.release(0, open, |_| true, &mut events);
         assert_eq!(events.len(), 2 * LEAST, "and may be for ever");
+        // There are as many objects as wait, and a location of each.
+        dropped(&mut lives, 4 * MOST, 7);
+        lives.release(10 * MOST, open, |_| true, &mut events);
+        assert!(events.len() > 2 * MOST, "however many there are");
     }
 }

@@ -4,6 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded, unbounded};
 use untorn_channel::protocol::{Counts, HangUp, Message, ReaderEnd};
@@ -30,8 +31,11 @@ pub struct Session {
     gone: Arc<AtomicBool>,
     hang_up: HangUp,
     drain: JoinHandle<Drained>,
-    socket: JoinHandle<Counts>,
+    socket: JoinHandle<(Counts, Result<(), Error>)>,
 }
+
+/// How long a JVM may take from the connection to its greeting: the one follows the other.
+const GREETING: Duration = Duration::from_secs(10);
 
 impl Session {
     /// Welcomes a JVM.
@@ -40,7 +44,10 @@ impl Session {
         config: &Config,
         limits: Limits,
     ) -> Result<(Self, LiveSource), Error> {
+        let patience = stream.try_clone()?;
+        patience.set_read_timeout(Some(GREETING))?;
         let (mut end, hello) = ReaderEnd::meet(stream)?;
+        patience.set_read_timeout(None)?;
         let memory = Arc::new(SharedMemory::create(limits.most)?);
         let drain = Drain::new(Arc::clone(&memory), limits)?;
         end.welcome(config, &memory)?;
@@ -64,13 +71,13 @@ impl Session {
             thread::Builder::new()
                 .name("declarations".to_owned())
                 .spawn(move || {
-                    let counts = listen(end, &declarations);
+                    let heard = listen(end, &declarations);
                     gone.store(true, Ordering::Release);
-                    counts
+                    heard
                 })?
         };
         let name = format!("process {} ({})", process.pid, process.program);
-        let source = LiveSource::new(name, chunks_out, declarations_out);
+        let source = LiveSource::new(name, chunks_out, declarations_out, Arc::clone(&gone));
         let session = Self {
             process,
             memory,
@@ -93,16 +100,22 @@ impl Session {
         self.hang_up.hang_up();
     }
 
-    /// Waits for the end, and tells what was counted on both sides.
-    pub fn finish(self) -> (Process, Drained, Counts) {
-        let counts = self.socket.join().unwrap_or_default();
-        let drained = self.drain.join().unwrap_or_default();
-        (self.process, drained, counts)
+    /// Waits for the end, and tells what was counted on both sides, and what kept this side from hearing all.
+    pub fn finish(self) -> (Process, Drained, Counts, Option<String>) {
+        let panicked = || "a thread of the reader failed".to_owned();
+        let (counts, broken) = match self.socket.join() {
+            Ok((counts, heard)) => (counts, heard.err().map(|error| error.to_string())),
+            Err(_) => (Counts::new(), Some(panicked())),
+        };
+        match self.drain.join() {
+            Ok(drained) => (self.process, drained, counts, broken),
+            Err(_) => (self.process, Drained::default(), counts, Some(panicked())),
+        }
     }
 }
 
 /// Passes declarations on until the agent is gone; what it says last is what it counted.
-fn listen(mut end: ReaderEnd, to: &Sender<Vec<Declaration>>) -> Counts {
+fn listen(mut end: ReaderEnd, to: &Sender<Vec<Declaration>>) -> (Counts, Result<(), Error>) {
     let mut counts = Counts::new();
     loop {
         match end.listen() {
@@ -111,8 +124,9 @@ fn listen(mut end: ReaderEnd, to: &Sender<Vec<Declaration>>) -> Counts {
                 to.send(all).ok();
             }
             Ok(Some(Message::Goodbye(all))) => counts = all,
+            Ok(None) => return (counts, Ok(())),
             // An agent that speaks nonsense is as good as gone.
-            Ok(None) | Err(_) => return counts,
+            Err(error) => return (counts, Err(error)),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Signals for us that are meant for the program.
 //!
 //! A terminal sends Ctrl-C to the whole process group, so the program has it already; what is sent to this process alone is passed on.
-//! Either way this process lives on to report what the program did until then.
+//! Either way this process lives on to report what the program did until then, and knows that somebody waits for it.
 #![allow(unsafe_code)]
 
 use std::io::{self, PipeReader, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 const PASSED_ON: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
@@ -15,9 +15,22 @@ const PASSED_ON: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, 
 /// Where the handler writes; -1 before there is a pipe.
 static PIPE: AtomicI32 = AtomicI32::new(-1);
 
+/// Somebody has asked for an end.
+static END: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody has asked for an end, of the program and of this process.
+#[inline]
+pub fn is_end_asked_for() -> bool {
+    END.load(Ordering::Relaxed)
+}
+
 extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid structure to a handler installed with SA_SIGINFO.
     let from_process = unsafe { (*info).si_code } <= 0;
+    // A program that gets the last of them says what its threads do, and goes on.
+    if signal != libc::SIGQUIT {
+        END.store(true, Ordering::Relaxed);
+    }
     if from_process {
         let byte = signal as u8;
         // SAFETY: `write` may be called in a handler; a full or closed pipe loses the signal, nothing worse.

@@ -1,7 +1,9 @@
 //! A live process as a source of events.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use untorn_channel::Declaration;
@@ -11,11 +13,12 @@ use untorn_trace::wellformed::Checker;
 use untorn_trace::{Error, Note, Progress, Replay, Source};
 
 use crate::decode::{Decoded, Decoder, decode, is_known};
-use crate::drain::Chunk;
+use crate::drain::{Chunk, Passed};
 use crate::linearize::Linearizer;
 use crate::names::Names;
 use crate::repair::Repair;
 use crate::replay::Spool;
+use crate::signals;
 use crate::transactions::{Decoding, Excerpt};
 
 /// Events in a batch, about.
@@ -40,12 +43,36 @@ pub struct Tally {
     pub locks: u64,
     /// How often an object or lock got the id of one that was dropped.
     pub reused: u64,
+    /// Records that were not looked at, since somebody asked for an end.
+    pub left_out: u64,
+}
+
+/// For what there is time once somebody has asked for an end, and the program has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Share {
+    /// Reading what the program has written.
+    Reading,
+    /// Putting aside what will be looked at.
+    Keeping,
+    /// Looking at what was read.
+    Looking,
+}
+
+impl Share {
+    /// Until when, from the end of the program on: the analyses need some time after that, too.
+    const fn until(self) -> Duration {
+        match self {
+            Self::Reading => Duration::from_secs(1),
+            Self::Keeping => Duration::from_secs(3),
+            Self::Looking => Duration::from_secs(5),
+        }
+    }
 }
 
 /// The events of one process, in order, while it runs.
 #[derive(Debug)]
 pub struct LiveSource {
-    chunks: Receiver<Chunk>,
+    chunks: Receiver<Passed>,
     declarations: Receiver<Vec<Declaration>>,
     lines: Linearizer,
     decoder: Decoder,
@@ -57,6 +84,10 @@ pub struct LiveSource {
     excerpt: Option<Excerpt>,
     /// How long a declaration is waited for: it was sent before the record was written, so it is on its way.
     patience: Duration,
+    /// The program has ended.
+    gone: Arc<AtomicBool>,
+    /// When it was noticed that it has, and that somebody has asked for an end.
+    asked: Option<Instant>,
     tally: Tally,
     process: String,
 }
@@ -64,8 +95,9 @@ pub struct LiveSource {
 impl LiveSource {
     pub(crate) fn new(
         process: String,
-        chunks: Receiver<Chunk>,
+        chunks: Receiver<Passed>,
         declarations: Receiver<Vec<Declaration>>,
+        gone: Arc<AtomicBool>,
     ) -> Self {
         Self {
             chunks,
@@ -78,6 +110,8 @@ impl LiveSource {
             spool: None,
             excerpt: None,
             patience: Duration::from_secs(5),
+            gone,
+            asked: None,
             tally: Tally::default(),
             process,
         }
@@ -120,16 +154,62 @@ impl LiveSource {
         &self.names
     }
 
-    /// Waits for more records of some thread; `None` when there will be none.
-    pub(crate) fn next_chunk(&mut self) -> Option<Chunk> {
+    /// Waits for more records of some thread, or the end of a round; `None` when there will be none.
+    pub(crate) fn next_passed(&mut self) -> Option<Passed> {
         self.chunks.recv().ok()
     }
 
-    /// Takes in what was declared and no record has needed.
-    pub(crate) fn learn_the_rest(&mut self) {
+    /// Takes in what was declared so far, or what is left of it.
+    pub(crate) fn learn_waiting(
+        &mut self,
+        mut take: impl FnMut(Declaration) -> Option<Declaration>,
+    ) {
+        for declaration in self.declarations.try_iter().flatten().filter_map(&mut take) {
+            self.names.declare(declaration);
+        }
+    }
+
+    /// Takes in what was declared and no record has needed, or what is left of it.
+    pub(crate) fn learn_the_rest(
+        &mut self,
+        mut take: impl FnMut(Declaration) -> Option<Declaration>,
+    ) {
         while let Ok(all) = self.declarations.recv_timeout(Duration::from_secs(5)) {
-            for declaration in all {
+            for declaration in all.into_iter().filter_map(&mut take) {
                 self.names.declare(declaration);
+            }
+        }
+    }
+
+    /// Whether the time for this is over: somebody has asked for an end, and the program ended a while ago.
+    pub(crate) fn is_late(&mut self, share: Share) -> bool {
+        self.until(share)
+            .is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// When the time for this is over; none if nobody waits.
+    pub(crate) fn until(&mut self, share: Share) -> Option<Instant> {
+        if !signals::is_end_asked_for() || !self.gone.load(Ordering::Acquire) {
+            return None;
+        }
+        let asked = *self.asked.get_or_insert_with(Instant::now);
+        Some(asked + share.until())
+    }
+
+    pub(crate) fn leave_out(&mut self, records: u64) {
+        self.tally.left_out += records;
+    }
+
+    /// Counts what nobody will look at any more, if there is anything left.
+    pub(crate) fn leave_the_rest(&mut self) {
+        if !self.is_late(Share::Reading) {
+            return;
+        }
+        self.tally.left_out += std::mem::take(&mut self.lines).stuck();
+        // The drain ends, as there will be nothing more to read.
+        for passed in &self.chunks {
+            if let Passed::Chunk(chunk) = passed {
+                self.tally.left_out += chunk.records.len() as u64;
             }
         }
     }
@@ -146,6 +226,13 @@ impl LiveSource {
 
     /// Decodes some of the events that alone are yielded.
     fn fill_with(&mut self, mut excerpt: Excerpt, into: &mut Vec<Event>) -> Result<Kinds, Error> {
+        if self.is_late(Share::Looking) {
+            self.tally.left_out += excerpt.left();
+            // There is nothing in it any more.
+            self.excerpt = Some(Excerpt::default());
+            return Ok(Kinds::NONE);
+        }
+        let mut gone = 0;
         excerpt.fill(
             BATCH,
             &mut Decoding {
@@ -155,9 +242,12 @@ impl LiveSource {
                 repair: &mut self.repair,
                 tally: &mut self.tally,
                 into,
+                gone: &mut gone,
             },
         )?;
         self.excerpt = Some(excerpt);
+        self.yielded(into);
+        self.tally.events -= gone as u64;
         let mut kinds = Kinds::NONE;
         for event in &*into {
             kinds.insert(event.op.kind());
@@ -175,13 +265,15 @@ impl LiveSource {
 
     /// Waits for more records; `false` when there will be none.
     pub(crate) fn receive(&mut self) -> bool {
-        let Ok(chunk) = self.chunks.recv() else {
+        let Ok(first) = self.chunks.recv() else {
             return false;
         };
-        self.lines.push(chunk.thread, chunk.records);
         // Whatever else is there already: fewer, longer turns.
-        for chunk in self.chunks.try_iter().take(64) {
-            self.lines.push(chunk.thread, chunk.records);
+        let more = self.chunks.try_iter().take(64);
+        for passed in std::iter::once(first).chain(more) {
+            if let Passed::Chunk(Chunk { thread, records }) = passed {
+                self.lines.push(thread, records);
+            }
         }
         true
     }
@@ -220,9 +312,7 @@ impl Source for LiveSource {
     fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error> {
         into.clear();
         if let Some(excerpt) = self.excerpt.take() {
-            let kinds = self.fill_with(excerpt, into)?;
-            self.yielded(into);
-            return Ok(kinds);
+            return self.fill_with(excerpt, into);
         }
         let mut kinds = Kinds::NONE;
         let mut gone = 0;
@@ -303,6 +393,10 @@ impl Source for LiveSource {
             }
             // A batch that is small now is better than a full one later: somebody may be watching.
             if !into.is_empty() && self.chunks.is_empty() {
+                break;
+            }
+            if self.is_late(Share::Looking) {
+                self.leave_the_rest();
                 break;
             }
             if !self.receive() {

@@ -202,3 +202,21 @@ fn packed_text_and_pipes_are_read_like_plain_files() {
     let output = untorn(&["trace", "cat", "-"], &packed);
     assert_eq!(output.stdout, text);
 }
+
+#[test]
+fn a_class_path_that_is_not_there_is_refused_wherever_one_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().to_str().unwrap();
+    let missing = format!("{there}/missing.jar");
+    let no_folder = format!("{there}/missing/*");
+    for command in ["check", "infer"] {
+        for path in [&missing, &no_folder] {
+            let both = format!("{there}:{path}");
+            let said = refusal(&[command, there, "--classpath", &both], b"");
+            assert!(
+                said.contains("--classpath") && said.contains(path),
+                "{said}"
+            );
+        }
+    }
+}

@@ -26,7 +26,7 @@ use std::ops::Range;
 use untorn_model::ThreadId;
 use untorn_trace::{Fate, Sieve};
 
-use super::graph::{Graph, Limits, NodeId, Stretch};
+use super::graph::{Graph, Limits, NodeId, Open, Stretch};
 
 /// A position that is never reached.
 const NEVER: u64 = u64::MAX;
@@ -282,7 +282,10 @@ impl Sieve for Dependences {
             // What enters it next outside of regions gets a node of its own.
             this.joins_at = NEVER;
             if this.own && !last {
-                open.push(this.last());
+                open.push(Open {
+                    thread: thread as u32,
+                    node: this.last(),
+                });
                 continue;
             }
             let now = now.get(thread).copied().unwrap_or(0);

@@ -9,7 +9,7 @@
 //! - *Collection.* A cycle that does not exist yet must pass through a node that can still get a predecessor.
 //!   So a node that no such *open* node reaches can be in no later cycle and is dropped.
 //!   (This is tracing, since the graph has cycles; reference counts would keep them.)
-//! - *Condensation*, only if more than [`Limits::condense`] nodes are left, as when one long transaction reaches everything after it:
+//! - *Condensation*, only if more than [`Limits::condense`] nodes are left, or eight times as many edges, as when one long transaction reaches everything after it:
 //!   nodes that are reached by the same set of open nodes become one.
 //!   Along an edge that set can only grow, so merging nodes of equal sets makes no cycle; and whatever a new edge into an open node closes, it closes for all of them or passes through one of them.
 //!   So a cycle is never lost and never made up, but a found one may hand out more stretches than lie on it.
@@ -29,6 +29,13 @@ pub(super) struct NodeId(pub u32);
 
 impl NodeId {
     pub const NONE: Self = Self(u32::MAX);
+}
+
+/// A node that can still get a predecessor; those of a thread are side by side, in program order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    pub thread: u32,
+    pub node: NodeId,
 }
 
 /// When the graph is made smaller; tests set these low.
@@ -89,6 +96,7 @@ pub(super) struct Graph {
     limits: Limits,
     node_limit: usize,
     edge_limit: usize,
+    more_limit: usize,
     /// Edges between threads, each counted once while it is remembered.
     pub cross_edges: u64,
     pub components: u64,
@@ -135,6 +143,7 @@ impl Graph {
         Self {
             node_limit: limits.collect,
             edge_limit: limits.collect.saturating_mul(4),
+            more_limit: limits.collect.saturating_mul(4),
             limits,
             ..Self::default()
         }
@@ -199,21 +208,28 @@ impl Graph {
         &self.edges
     }
 
+    #[cfg(test)]
+    pub fn stretch_count(&self) -> usize {
+        self.more.len()
+    }
+
     #[inline]
     pub fn wants_collection(&self) -> bool {
-        self.nodes.len() >= self.node_limit || self.edges.len() >= self.edge_limit
+        self.nodes.len() >= self.node_limit
+            || self.edges.len() >= self.edge_limit
+            || self.more.len() >= self.more_limit
     }
 
     /// Finds components, drops what is in no later one, condenses what is left if that is much.
     ///
     /// `open` are the nodes that can still get a predecessor; the stretches of all others must be known up to now.
-    pub fn collect(&mut self, open: &[NodeId], mut cyclic: impl FnMut(Stretch)) -> Renamed {
+    pub fn collect(&mut self, open: &[Open], mut cyclic: impl FnMut(Stretch)) -> Renamed {
         self.most_nodes = self.most_nodes.max(self.nodes.len());
         let successors = Successors::new(self.nodes.len(), &self.edges);
         let components = Components::new(self.nodes.len(), &successors);
         let mut kept = vec![false; components.len()];
-        for node in open {
-            kept[components.of[node.0 as usize] as usize] = true;
+        for open in open {
+            kept[components.of[open.node.0 as usize] as usize] = true;
         }
         // Backwards, a component comes before what it reaches.
         for &node in components.order.iter().rev() {
@@ -272,8 +288,13 @@ impl Graph {
         let mut renamed: Vec<u32> = (components.of.iter())
             .map(|component| name[*component as usize])
             .collect();
-        if self.nodes.len() > self.limits.condense {
-            let open: Vec<u32> = open.iter().map(|n| renamed[n.0 as usize]).collect();
+        let condense = self.limits.condense;
+        if self.nodes.len() > condense || self.edges.len() > condense.saturating_mul(8) {
+            let new_name = |open: &Open| Open {
+                node: NodeId(renamed[open.node.0 as usize]),
+                ..*open
+            };
+            let open: Vec<Open> = open.iter().map(new_name).collect();
             let classes = self.condense(&open);
             for new in &mut renamed {
                 if *new != u32::MAX {
@@ -281,48 +302,20 @@ impl Graph {
                 }
             }
         }
-        self.drop_unused_stretches();
+        self.gather_stretches();
         self.recent = Recent::default();
         self.node_limit = self.limits.collect.max(2 * self.nodes.len());
         self.edge_limit = (4 * self.limits.collect).max(2 * self.edges.len());
+        self.more_limit = (4 * self.limits.collect).max(2 * self.more.len());
         Renamed(renamed)
     }
 
     /// Merges nodes that the same open nodes reach; nodes are in topological order here.
-    fn condense(&mut self, open: &[u32]) -> Vec<u32> {
-        let words = open.len().div_ceil(64).max(1);
-        let bits_of = |node: u32| node as usize * words..(node as usize + 1) * words;
-        let mut reached_by = vec![0u64; self.nodes.len() * words];
-        for (i, node) in open.iter().enumerate() {
-            reached_by[*node as usize * words + i / 64] |= 1 << (i % 64);
-        }
-        // Edges are sorted by their sources, and the sources topologically.
-        for &(from, to) in &self.edges {
-            for word in 0..words {
-                let bits = reached_by[from as usize * words + word];
-                reached_by[to as usize * words + word] |= bits;
-            }
-        }
-        let mut apart = vec![false; self.nodes.len()];
-        for &node in open {
-            apart[node as usize] = true;
-        }
-        let mut class_of_bits: HashMap<&[u64], u32, FxBuildHasher> = HashMap::default();
-        let mut classes = Vec::with_capacity(self.nodes.len());
-        let mut merged: Vec<Vec<u32>> = Vec::new();
-        for node in 0..self.nodes.len() as u32 {
-            let fresh = merged.len() as u32;
-            let class = if apart[node as usize] {
-                fresh
-            } else {
-                let bits: &[u64] = &reached_by[bits_of(node)];
-                *class_of_bits.entry(bits).or_insert(fresh)
-            };
-            if class == fresh {
-                merged.push(Vec::new());
-            }
-            merged[class as usize].push(node);
-            classes.push(class);
+    fn condense(&mut self, open: &[Open]) -> Vec<u32> {
+        let (classes, count) = self.reached_alike(open);
+        let mut merged: Vec<Vec<u32>> = vec![Vec::new(); count];
+        for (node, class) in (0..).zip(&classes) {
+            merged[*class as usize].push(node);
         }
         let mut nodes = Vec::with_capacity(merged.len());
         for members in &merged {
@@ -349,6 +342,55 @@ impl Graph {
         classes
     }
 
+    /// By node a class, from 0, and how many there are: open nodes are alone in theirs, others are with those that the same open nodes reach.
+    ///
+    /// What an open node of a thread reaches, those before it in the thread reach too: which of them reach a node is told by the last one.
+    /// So memory does not grow with how many open nodes there are, nor time with how many a thread has.
+    fn reached_alike(&self, open: &[Open]) -> (Vec<u32>, usize) {
+        let mut classes = vec![0; self.nodes.len()];
+        for (i, open) in (1..).zip(open) {
+            classes[open.node.0 as usize] = i;
+        }
+        let mut reached_by = vec![0u64; self.nodes.len()];
+        let mut known: HashMap<(u32, u64), u32, FxBuildHasher> = HashMap::default();
+        let mut refine = |classes: &mut [u32], reached_by: &[u64]| {
+            known.clear();
+            for (class, reached_by) in classes.iter_mut().zip(reached_by) {
+                let fresh = known.len() as u32;
+                *class = *known.entry((*class, *reached_by)).or_insert(fresh);
+            }
+        };
+        // Edges are sorted by their sources, and the sources topologically.
+        let mut alone = Vec::new();
+        for thread in open.chunk_by(|a, b| a.thread == b.thread) {
+            if let [one] = thread {
+                alone.push(one.node);
+                continue;
+            }
+            reached_by.fill(0);
+            for (i, open) in (1..).zip(thread) {
+                reached_by[open.node.0 as usize] = i;
+            }
+            for &(from, to) in &self.edges {
+                reached_by[to as usize] = reached_by[to as usize].max(reached_by[from as usize]);
+            }
+            refine(&mut classes, &reached_by);
+        }
+        // Of threads that have one only, sixty-four at a time.
+        for some in alone.chunks(64) {
+            reached_by.fill(0);
+            for (i, node) in some.iter().enumerate() {
+                reached_by[node.0 as usize] |= 1 << i;
+            }
+            for &(from, to) in &self.edges {
+                reached_by[to as usize] |= reached_by[from as usize];
+            }
+            refine(&mut classes, &reached_by);
+        }
+        let count = classes.iter().max().map_or(0, |most| *most as usize + 1);
+        (classes, count)
+    }
+
     /// A condensed node: stretches that touch are one.
     fn node_of(&mut self, mut stretches: Vec<Stretch>) -> Node {
         join_touching(&mut stretches, 0);
@@ -364,14 +406,18 @@ impl Graph {
         }
     }
 
-    fn drop_unused_stretches(&mut self) {
+    /// Forgets stretches that no node has any more, and joins those of a node that touch.
+    fn gather_stretches(&mut self) {
         let old = std::mem::take(&mut self.more);
-        for node in &mut self.nodes {
-            let mut next = std::mem::take(&mut node.more);
-            while let Some((stretch, after)) = old.get((next as usize).wrapping_sub(1)) {
-                self.more.push((*stretch, node.more));
-                node.more = self.more.len() as u32;
-                next = *after;
+        for at in 0..self.nodes.len() {
+            let node = self.nodes[at];
+            if node.more != 0 {
+                let mut stretches = Vec::new();
+                hand_out(&node, &old, &mut |stretch| stretches.push(stretch));
+                self.nodes[at] = Node {
+                    cyclic: node.cyclic,
+                    ..self.node_of(stretches)
+                };
             }
         }
     }

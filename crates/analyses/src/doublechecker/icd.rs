@@ -25,7 +25,7 @@
 
 use untorn_model::{Event, LockId, LockMode, Op, Tables, ThreadId, VarId};
 
-use super::graph::{Graph, Limits, NodeId, Stretch};
+use super::graph::{Graph, Limits, NodeId, Open, Stretch};
 use super::ownership::{Ownership, Transition};
 
 /// Counts of the imprecise analysis.
@@ -544,7 +544,10 @@ impl<S: Suspects> Icd<S> {
         for t in 0..self.threads.len() {
             let thread = &self.threads[t];
             if thread.is_open() {
-                open.push(thread.node);
+                open.push(Open {
+                    thread: t as u32,
+                    node: thread.node,
+                });
             } else {
                 // What an open region without edges does is not the node's.
                 let until = if thread.depth > 0 && !thread.own {

@@ -1,18 +1,20 @@
-//! The distinct views of each thread, `V(t)` of the paper, with what a report says about them.
+//! The distinct views, and who generated which: `V(t)` of the paper.
+//!
+//! A view is kept once, whoever generated it, so that many threads that do the same cost a number each.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
-use hashbrown::{HashMap, HashSet, HashTable};
+use hashbrown::{HashSet, HashTable};
 use rustc_hash::{FxBuildHasher, FxHasher};
-use untorn_model::{LockId, Tables, ThreadId, VarId};
+use untorn_model::{LockId, ThreadId, VarId};
 
-use super::sections::{Access, compact};
+use super::sections::Access;
 use crate::lock_sets::{LockSetId, Without};
 use crate::stacks::ContextId;
 
-/// A view of one thread under one lock, in the catalog.
+/// A view under one lock, in the catalog.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct SeenId(u32);
+pub struct SeenId(pub u32);
 
 impl SeenId {
     pub const fn index(self) -> usize {
@@ -20,31 +22,33 @@ impl SeenId {
     }
 }
 
-/// How a view came about.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Origin {
+/// A view under one lock, with the same locks around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
     pub lock: LockId,
     /// The locks of the critical sections around it.
     pub enclosing: LockSetId,
-    pub context: ContextId,
-    pub seen: SeenId,
+    /// It has these locations.
+    first: OccurrenceId,
 }
 
-/// A view of one thread under one lock, with the same locks around it.
+/// Where views came about: equal for all threads that run the same code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct OccurrenceId(u32);
+
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    thread: ThreadId,
-    lock: LockId,
-    enclosing: LockSetId,
-    /// Where it came about, the first few places; `known` of them.
-    contexts: [ContextId; CONTEXTS],
-    known: u32,
+struct Occurrence {
+    context: ContextId,
     start: usize,
     end: usize,
 }
 
-/// So many places of one view are remembered: enough to find a region around two views, and no more memory for a view that many methods generate.
-const CONTEXTS: usize = 6;
+/// A view of a thread, and where the thread generated it first.
+#[derive(Clone, Copy, Debug)]
+pub struct Generated {
+    pub seen: SeenId,
+    at: OccurrenceId,
+}
 
 /// Some locations.
 pub type Vars = HashSet<VarId, FxBuildHasher>;
@@ -53,15 +57,30 @@ pub type Vars = HashSet<VarId, FxBuildHasher>;
 #[derive(Debug, Default)]
 pub struct Catalog {
     accesses: Vec<Access>,
+    occurrences: Vec<Occurrence>,
+    occurrence_ids: HashTable<u32>,
     seen: Vec<Seen>,
     ids: HashTable<u32>,
+    /// By thread the views that it generated, each once.
+    of_threads: Vec<Vec<Generated>>,
+    known: HashSet<(ThreadId, SeenId), FxBuildHasher>,
 }
 
-fn hash(thread: ThreadId, lock: LockId, enclosing: LockSetId, accesses: &[Access]) -> u64 {
+fn hash(lock: LockId, enclosing: LockSetId, accesses: &[Access]) -> u64 {
     let mut hasher = BuildHasherDefault::<FxHasher>::default().build_hasher();
-    (thread, lock, enclosing).hash(&mut hasher);
+    (lock, enclosing).hash(&mut hasher);
     for access in accesses {
         hasher.write_u32(access.var.0);
+    }
+    hasher.finish()
+}
+
+fn hash_places(context: ContextId, accesses: &[Access]) -> u64 {
+    let mut hasher = BuildHasherDefault::<FxHasher>::default().build_hasher();
+    context.hash(&mut hasher);
+    for access in accesses {
+        hasher.write_u32(access.var.0);
+        hasher.write_u32(access.site.0);
     }
     hasher.finish()
 }
@@ -71,7 +90,7 @@ fn same_vars(a: &[Access], b: &[Access]) -> bool {
 }
 
 impl Catalog {
-    /// Takes what a critical section accessed.
+    /// Takes what a thread accessed in a critical section.
     pub fn record(
         &mut self,
         thread: ThreadId,
@@ -80,54 +99,114 @@ impl Catalog {
         context: ContextId,
         accesses: &[Access],
     ) -> SeenId {
-        let hashed = hash(thread, lock, enclosing, accesses);
-        let (all, seen) = (&self.accesses, &self.seen);
+        let hashed = hash(lock, enclosing, accesses);
         let known = self.ids.find(hashed, |&id| {
-            let it = &seen[id as usize];
-            it.thread == thread
-                && it.lock == lock
-                && it.enclosing == enclosing
-                && same_vars(&all[it.start..it.end], accesses)
+            let it = &self.seen[id as usize];
+            it.lock == lock && it.enclosing == enclosing && same_vars(self.accesses(it), accesses)
         });
         if let Some(&id) = known {
-            self.seen[id as usize].came_about_in(context);
-            return SeenId(id);
+            let seen = SeenId(id);
+            if self.is_new(thread, seen) {
+                let at = self.occurrence(context, accesses);
+                self.of_threads[thread.index()].push(Generated { seen, at });
+            }
+            return seen;
+        }
+        let first = self.occurrence(context, accesses);
+        let id = self.seen.len() as u32;
+        self.seen.push(Seen {
+            lock,
+            enclosing,
+            first,
+        });
+        let (all, occurrences, seen) = (&self.accesses, &self.occurrences, &self.seen);
+        self.ids.insert_unique(hashed, id, |&id| {
+            let it = &seen[id as usize];
+            let at = occurrences[it.first.0 as usize];
+            hash(it.lock, it.enclosing, &all[at.start..at.end])
+        });
+        let seen = SeenId(id);
+        if self.is_new(thread, seen) {
+            self.of_threads[thread.index()].push(Generated { seen, at: first });
+        }
+        seen
+    }
+
+    fn is_new(&mut self, thread: ThreadId, seen: SeenId) -> bool {
+        if self.of_threads.len() <= thread.index() {
+            self.of_threads.resize(thread.index() + 1, Vec::new());
+        }
+        let last = self.of_threads[thread.index()].last();
+        last.is_none_or(|last| last.seen != seen) && self.known.insert((thread, seen))
+    }
+
+    fn occurrence(&mut self, context: ContextId, accesses: &[Access]) -> OccurrenceId {
+        let hashed = hash_places(context, accesses);
+        let (all, occurrences) = (&self.accesses, &self.occurrences);
+        let known = self.occurrence_ids.find(hashed, |&id| {
+            let it = &occurrences[id as usize];
+            it.context == context && all[it.start..it.end] == *accesses
+        });
+        if let Some(&id) = known {
+            return OccurrenceId(id);
         }
         let start = self.accesses.len();
         self.accesses.extend_from_slice(accesses);
-        let id = self.seen.len() as u32;
-        self.seen.push(Seen {
-            thread,
-            lock,
-            enclosing,
-            contexts: [context; CONTEXTS],
-            known: 1,
+        let id = self.occurrences.len() as u32;
+        self.occurrences.push(Occurrence {
+            context,
             start,
             end: self.accesses.len(),
         });
-        let (all, seen) = (&self.accesses, &self.seen);
-        self.ids.insert_unique(hashed, id, |&id| {
-            let it = &seen[id as usize];
-            hash(it.thread, it.lock, it.enclosing, &all[it.start..it.end])
+        let (all, occurrences) = (&self.accesses, &self.occurrences);
+        self.occurrence_ids.insert_unique(hashed, id, |&id| {
+            let it = &occurrences[id as usize];
+            hash_places(it.context, &all[it.start..it.end])
         });
-        SeenId(id)
+        OccurrenceId(id)
     }
 
-    /// Whether all accesses of a view, by its number, are of other locations than these.
-    fn is_apart_from(&self, seen: usize, vars: &Vars) -> bool {
-        let it = &self.seen[seen];
-        (self.accesses[it.start..it.end].iter()).all(|access| !vars.contains(&access.var))
+    /// All views, by their ids.
+    pub fn seen(&self) -> &[Seen] {
+        &self.seen
+    }
+
+    /// What a view has, with the places of its first occurrence.
+    pub fn accesses(&self, seen: &Seen) -> &[Access] {
+        self.places(seen.first).1
+    }
+
+    fn places(&self, at: OccurrenceId) -> (ContextId, &[Access]) {
+        let at = self.occurrences[at.0 as usize];
+        (at.context, &self.accesses[at.start..at.end])
+    }
+
+    /// By thread the views that it generated, each once.
+    pub fn of_threads(&self) -> &[Vec<Generated>] {
+        &self.of_threads
+    }
+
+    /// Where a thread generated a view first, and what it accessed there.
+    pub fn generated(&self, thread: ThreadId, seen: SeenId) -> Option<(ContextId, &[Access])> {
+        let own = self.of_threads.get(thread.index())?;
+        let it = own.iter().find(|generated| generated.seen == seen)?;
+        Some(self.places(it.at))
+    }
+
+    /// Whether all accesses of a view are of other locations than these.
+    pub fn is_apart_from(&self, seen: &Seen, vars: &Vars) -> bool {
+        let accesses = self.accesses(seen);
+        accesses.iter().all(|access| !vars.contains(&access.var))
     }
 
     /// The locations of all views that have one of these, these included; `None` if there is no such view.
     pub fn around(&self, vars: &Vars) -> Option<Vars> {
         let mut around = vars.clone();
         let mut any = false;
-        for (i, it) in self.seen.iter().enumerate() {
-            if !self.is_apart_from(i, vars) {
+        for seen in &self.seen {
+            if !self.is_apart_from(seen, vars) {
                 any = true;
-                let accesses = &self.accesses[it.start..it.end];
-                around.extend(accesses.iter().map(|access| access.var));
+                around.extend(self.accesses(seen).iter().map(|access| access.var));
             }
         }
         any.then_some(around)
@@ -141,99 +220,26 @@ impl Catalog {
     ) -> Vec<Option<SeenId>> {
         let old = std::mem::take(self);
         let mut without = without;
-        let mut renamed = Vec::with_capacity(old.seen.len());
-        for (i, it) in old.seen.iter().enumerate() {
-            if !old.is_apart_from(i, gone) {
-                renamed.push(None);
-                continue;
+        // Each view that stays, under its locks from now on.
+        let stays: Vec<Option<(LockId, LockSetId)>> = (old.seen.iter())
+            .map(|it| {
+                let stays = old.is_apart_from(it, gone);
+                stays.then(|| match &mut without {
+                    Some(without) => (without.lock(it.lock), without.of(it.enclosing)),
+                    None => (it.lock, it.enclosing),
+                })
+            })
+            .collect();
+        let mut renamed = vec![None; old.seen.len()];
+        for (thread, own) in (0..).zip(&old.of_threads) {
+            for generated in own {
+                if let Some((lock, enclosing)) = stays[generated.seen.index()] {
+                    let (context, accesses) = old.places(generated.at);
+                    let new = self.record(ThreadId(thread), lock, enclosing, context, accesses);
+                    renamed[generated.seen.index()] = Some(new);
+                }
             }
-            let (lock, enclosing) = match &mut without {
-                Some(without) => (without.lock(it.lock), without.of(it.enclosing)),
-                None => (it.lock, it.enclosing),
-            };
-            let accesses = &old.accesses[it.start..it.end];
-            let new = self.record(it.thread, lock, enclosing, it.contexts[0], accesses);
-            for &context in &it.contexts[1..it.known as usize] {
-                self.seen[new.index()].came_about_in(context);
-            }
-            renamed.push(Some(new));
         }
         renamed
     }
-
-    /// The views restricted to some locations, sorted by thread; equal ones of a thread are one, empty ones none.
-    ///
-    /// Who accesses a location accesses all that share storage with it.
-    /// With `among`, only those that have one of these locations.
-    pub fn project(
-        &self,
-        tables: &Tables,
-        among: Option<&Vars>,
-        keep: impl Fn(VarId) -> bool,
-    ) -> Vec<View> {
-        let mut views: Vec<View> = Vec::new();
-        let mut ids: HashMap<(ThreadId, Vec<VarId>), usize, FxBuildHasher> = HashMap::default();
-        for (i, it) in self.seen.iter().enumerate() {
-            if among.is_some_and(|vars| self.is_apart_from(i, vars)) {
-                continue;
-            }
-            let mut accesses = self.accesses[it.start..it.end].to_vec();
-            if tables.any_overlaps() {
-                for access in &self.accesses[it.start..it.end] {
-                    let others = tables.overlapping(access.var);
-                    accesses.extend(others.iter().map(|&var| Access { var, ..*access }));
-                }
-                compact(&mut accesses);
-            }
-            accesses.retain(|access| keep(access.var));
-            if accesses.is_empty() {
-                continue;
-            }
-            let vars: Vec<VarId> = accesses.iter().map(|access| access.var).collect();
-            let at = *ids
-                .entry((it.thread, vars))
-                .or_insert_with_key(|(_, vars)| {
-                    views.push(View {
-                        thread: it.thread,
-                        vars: vars.clone(),
-                        accesses,
-                        origins: Vec::new(),
-                    });
-                    views.len() - 1
-                });
-            views[at].origins.extend(it.origins(SeenId(i as u32)));
-        }
-        views.sort_by_key(|view| view.thread);
-        views
-    }
-}
-
-impl Seen {
-    fn came_about_in(&mut self, context: ContextId) {
-        let known = self.known as usize;
-        if known < CONTEXTS && !self.contexts[..known].contains(&context) {
-            self.contexts[known] = context;
-            self.known += 1;
-        }
-    }
-
-    fn origins(&self, seen: SeenId) -> impl Iterator<Item = Origin> {
-        (self.contexts[..self.known as usize].iter()).map(move |&context| Origin {
-            lock: self.lock,
-            enclosing: self.enclosing,
-            context,
-            seen,
-        })
-    }
-}
-
-/// A view of one thread, however often and in whatever ways it came about.
-#[derive(Clone, Debug)]
-pub struct View {
-    pub thread: ThreadId,
-    /// Sorted.
-    pub vars: Vec<VarId>,
-    /// With the places of its first occurrence.
-    pub accesses: Vec<Access>,
-    pub origins: Vec<Origin>,
 }

@@ -1,4 +1,8 @@
 //! Maximal views, overlaps and the chain property (paper 001, section 3.2).
+//!
+//! *Work.*
+//! A maximal view is compared once for all threads that have it, and with the views of each group of threads once ([`super::projection`]).
+//! Two views diverge only if each has a field of the maximal one that the other does not have: so of a group it is asked only if it has two fields of the maximal view, and a view of a single field is compared with nothing.
 
 use std::hash::Hash;
 use std::ops::AddAssign;
@@ -7,8 +11,10 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use untorn_model::{LockId, ThreadId, VarId};
 
-use super::catalog::{Origin, View};
-use super::together::TogetherIndex;
+use super::catalog::SeenId;
+use super::overlaps::Overlaps;
+use super::projection::{Projection, Way};
+use super::together::{Threads, TogetherIndex};
 use crate::lock_sets::LockSets;
 use crate::stacks::{ContextId, Stacks};
 
@@ -18,22 +24,26 @@ pub struct Conflict {
     /// Indices of the views.
     pub maximal: usize,
     pub diverging: [usize; 2],
-    /// How the diverging views came about, and the innermost region of which one execution generated both.
-    pub origins: [Origin; 2],
+    /// Who has the maximal view, and whose views diverge.
+    pub threads: [ThreadId; 2],
+    /// For how many pairs of threads it is the same.
+    pub times: u64,
+    /// The diverging views in the catalog, and the innermost region of which one execution generated both.
+    pub seen: [SeenId; 2],
     pub region: ContextId,
     /// What the diverging views have in common with the maximal one.
     pub fields: Vec<VarId>,
 }
 
-/// How many views there are, and how they get along.
+/// How many views there are, and how they get along; those of different threads are different ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    pub views: usize,
-    pub maximal: usize,
+    pub views: u64,
+    pub maximal: u64,
     /// For how many maximal views and other threads the chain property fails.
-    pub incompatible: usize,
+    pub incompatible: u64,
     /// How many maximal views were not compared, since enough work was done.
-    pub left_out: usize,
+    pub left_out: u64,
 }
 
 impl AddAssign for Counts {
@@ -54,62 +64,81 @@ const ORIGINS: usize = 8;
 /// All that is compared, and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    pub views: &'a [View],
+    pub projection: &'a Projection<'a>,
     pub sets: &'a LockSets,
     pub stacks: &'a Stacks,
     pub together: &'a TogetherIndex<'a>,
     pub most_work: u64,
 }
 
-/// Compares all views, which are sorted by thread, and hands over the conflicts; `sort` tells what stands for a set of fields across instances.
+/// Compares all views, and hands over the conflicts; `sort` tells what stands for a set of fields across instances.
 ///
-/// At least one conflict for each maximal view and thread that are incompatible; all of those that have a region around them, up to [`ALL_PAIRS`].
+/// At least one conflict for each maximal view and thread that are incompatible, those of threads with the same views together; all of those that have a region around them, up to [`ALL_PAIRS`].
 pub fn compare<S: Hash + Eq>(
     compared: Compared<'_>,
     sort: impl Fn(&[VarId]) -> S,
     conflict: &mut dyn FnMut(Conflict),
 ) -> Counts {
-    let Compared {
-        views,
-        sets,
-        stacks,
-        together,
-        most_work,
-    } = compared;
-    debug_assert!(views.is_sorted_by_key(|view| view.thread));
+    let projection = compared.projection;
+    let views = 0..projection.views.len();
     let mut containing: HashMap<VarId, Vec<usize>, FxBuildHasher> = HashMap::default();
-    for (i, view) in views.iter().enumerate() {
-        for &var in &view.vars {
-            containing.entry(var).or_default().push(i);
+    for view in views.clone() {
+        for &var in projection.vars(view) {
+            containing.entry(var).or_default().push(view);
         }
     }
     let mut check = Check {
-        work: 0,
-        signatures: views.iter().map(|view| signature(&view.vars)).collect(),
-        views,
-        sets,
-        stacks,
-        together,
+        compared,
+        projection,
+        signatures: (views.clone())
+            .map(|view| signature(projection.vars(view)))
+            .collect(),
         containing,
-        overlaps: Overlaps::new(views.len()),
+        overlaps: Overlaps::new(projection.views.len()),
+        work: 0,
         counts: Counts::default(),
         conflict,
     };
-    let maximal: Vec<usize> = (0..views.len()).filter(|&i| check.is_maximal(i)).collect();
-    check.counts.views = views.len();
-    check.counts.maximal = maximal.len();
-    // One of each sort first, so that what is left out is most likely more of the same.
-    let mut sorts = HashSet::with_hasher(FxBuildHasher);
-    let (first, rest): (Vec<usize>, Vec<usize>) =
-        (maximal.into_iter()).partition(|&i| sorts.insert((views[i].thread, sort(&views[i].vars))));
-    for i in first.into_iter().chain(rest) {
-        if check.work < most_work {
-            check.against(i);
+    check.counts.views = (views.clone())
+        .map(|view| projection.threads(view).len() as u64)
+        .sum();
+    let maximal = check.maximal_views();
+    // Comparing may take as long as this did.
+    check.work = 0;
+    check.counts.maximal = maximal.iter().map(|one| one.owners.len() as u64).sum();
+    for one in by_turns(maximal, |one| sort(projection.vars(one.view))) {
+        if check.work < compared.most_work {
+            check.against(&one);
         } else {
-            check.counts.left_out += 1;
+            check.counts.left_out += one.owners.len() as u64;
         }
     }
     check.counts
+}
+
+/// One of each sort, then another one of each, and so on: what is left out in the end is most likely more of the same.
+fn by_turns<S: Hash + Eq>(all: Vec<Maximal>, sort: impl Fn(&Maximal) -> S) -> Vec<Maximal> {
+    let mut known: HashMap<S, u32, FxBuildHasher> = HashMap::default();
+    let mut turns: Vec<(u32, Maximal)> = (all.into_iter())
+        .map(|one| {
+            let turn = known.entry(sort(&one)).or_insert(0);
+            *turn += 1;
+            (*turn, one)
+        })
+        .collect();
+    turns.sort_by_key(|(turn, _)| *turn);
+    turns.into_iter().map(|(_, one)| one).collect()
+}
+
+/// A maximal view, for all threads that have it under the same locks.
+#[derive(Debug)]
+struct Maximal {
+    /// That of the first group.
+    view: usize,
+    /// Sorted.
+    locks: Vec<LockId>,
+    groups: HashSet<u32, FxBuildHasher>,
+    owners: Vec<ThreadId>,
 }
 
 /// A bit for each field; of a subset they are a subset.
@@ -120,11 +149,9 @@ fn signature(vars: &[VarId]) -> u64 {
 }
 
 struct Check<'a> {
-    views: &'a [View],
-    sets: &'a LockSets,
-    stacks: &'a Stacks,
-    together: &'a TogetherIndex<'a>,
-    /// The views that have a field, sorted.
+    compared: Compared<'a>,
+    projection: &'a Projection<'a>,
+    /// The views that have a field, sorted, and so by group.
     containing: HashMap<VarId, Vec<usize>, FxBuildHasher>,
     signatures: Vec<u64>,
     work: u64,
@@ -134,93 +161,18 @@ struct Check<'a> {
     conflict: &'a mut dyn FnMut(Conflict),
 }
 
-/// By view what it has in common with the maximal view looked at.
-///
-/// Overlaps are nodes of a tree: each has one field more than its parent, in the order of the maximal view.
-/// So equal ones are the same node, and a field is added in constant time.
-struct Overlaps {
-    /// By view; the root is nothing.
-    nodes: Vec<u32>,
-    tree: Vec<Node>,
-}
-
-#[derive(Clone, Copy)]
-struct Node {
-    parent: u32,
-    field: VarId,
-    /// How many fields it has.
-    size: u32,
-    /// The node with the field that is being added as well; before it is known, the node itself.
-    with: u32,
-    /// Which field that is, counted from 1.
-    step: u32,
-}
-
-impl Overlaps {
-    const NOTHING: u32 = 0;
-
-    fn new(views: usize) -> Self {
-        let root = Node {
-            parent: Self::NOTHING,
-            field: VarId(0),
-            size: 0,
-            with: Self::NOTHING,
-            step: 0,
-        };
-        Self {
-            nodes: vec![Self::NOTHING; views],
-            tree: vec![root],
-        }
-    }
-
-    /// Adds a field, by its number from 1, to a view's overlap; whether it is the first one.
-    fn add(&mut self, view: usize, step: u32, field: VarId) -> bool {
-        let before = self.nodes[view];
-        let node = self.tree[before as usize];
-        let after = if node.step == step {
-            node.with
-        } else {
-            let made = self.tree.len() as u32;
-            self.tree.push(Node {
-                parent: before,
-                field,
-                size: node.size + 1,
-                with: made,
-                step: 0,
-            });
-            self.tree[before as usize].with = made;
-            self.tree[before as usize].step = step;
-            made
-        };
-        self.nodes[view] = after;
-        before == Self::NOTHING
-    }
-
-    fn fields(&self, mut node: u32) -> Vec<VarId> {
-        let mut fields = Vec::with_capacity(self.tree[node as usize].size as usize);
-        while node != Self::NOTHING {
-            let Node { parent, field, .. } = self.tree[node as usize];
-            fields.push(field);
-            node = parent;
-        }
-        fields.reverse();
-        fields
-    }
-
-    /// Forgets the overlaps of these views, which are all that have one.
-    fn clear(&mut self, views: &[usize]) {
-        for &view in views {
-            self.nodes[view] = Self::NOTHING;
-        }
-        self.tree.truncate(1);
-        self.tree[0].step = 0;
-    }
-}
-
 /// Views with the same overlap.
 struct Overlap {
     fields: Vec<VarId>,
     views: Vec<usize>,
+}
+
+/// A view of a group whose overlap is a node of [`Overlaps`].
+#[derive(Clone, Copy)]
+struct Met {
+    group: u32,
+    overlap: u32,
+    view: usize,
 }
 
 fn is_subset(a: &[VarId], b: &[VarId]) -> bool {
@@ -231,93 +183,171 @@ fn is_subset(a: &[VarId], b: &[VarId]) -> bool {
     a.iter().all(|var| rest.any(|other| other == var))
 }
 
-impl Check<'_> {
-    fn is_maximal(&self, i: usize) -> bool {
-        let view = &self.views[i];
-        // Whoever contains the view contains its rarest field.
-        let candidates = (view.vars.iter())
-            .map(|&var| self.of_thread(var, view.thread).1)
-            .min_by_key(|views| views.len());
-        !candidates.into_iter().flatten().any(|&j| {
-            let other = &self.views[j];
-            self.signatures[i] & !self.signatures[j] == 0
-                && other.vars.len() > view.vars.len()
-                && is_subset(&view.vars, &other.vars)
-        })
+impl<'a> Check<'a> {
+    fn group(&self, view: usize) -> u32 {
+        self.projection.views[view].group
     }
 
-    /// The views that have a field: of the threads before one, its own, and of those after it.
-    fn of_thread(&self, var: VarId, thread: ThreadId) -> (&[usize], &[usize], &[usize]) {
-        let all = self.containing.get(&var).map_or(&[][..], Vec::as_slice);
-        let start = all.partition_point(|&i| self.views[i].thread < thread);
-        let (before, rest) = all.split_at(start);
-        let own = rest.partition_point(|&i| self.views[i].thread == thread);
-        let (own, after) = rest.split_at(own);
-        (before, own, after)
+    /// The maximal views of all groups, equal ones under the same locks together.
+    fn maximal_views(&mut self) -> Vec<Maximal> {
+        let mut all: Vec<Maximal> = Vec::new();
+        let mut known: HashMap<(u32, Vec<LockId>), usize, FxBuildHasher> = HashMap::default();
+        for view in 0..self.projection.views.len() {
+            if !self.is_maximal(view) {
+                continue;
+            }
+            let mut locks: Vec<LockId> = self.projection.ways(view).map(|way| way.lock).collect();
+            locks.sort_unstable();
+            locks.dedup();
+            let fields = self.projection.views[view].fields;
+            let at = *known
+                .entry((fields, locks))
+                .or_insert_with_key(|(_, locks)| {
+                    all.push(Maximal {
+                        view,
+                        locks: locks.clone(),
+                        groups: HashSet::default(),
+                        owners: Vec::new(),
+                    });
+                    all.len() - 1
+                });
+            all[at].groups.insert(self.group(view));
+            all[at].owners.extend(self.projection.threads(view));
+        }
+        all
+    }
+
+    /// Beyond the bound a view counts as maximal unless a larger one was met: what is asked of it is then asked of the larger one, too, and the answer is the same.
+    fn is_maximal(&mut self, view: usize) -> bool {
+        let vars = self.projection.vars(view);
+        let group = self.group(view);
+        // Whoever contains the view contains its rarest field.
+        let candidates = (vars.iter())
+            .map(|&var| self.of_group(var, group))
+            .min_by_key(|views| views.len())
+            .unwrap_or_default();
+        let room = self.compared.most_work.saturating_sub(self.work) as usize;
+        let candidates = &candidates[..candidates.len().min(room.max(1))];
+        let larger = candidates.iter().position(|&other| {
+            let more = self.projection.vars(other);
+            self.signatures[view] & !self.signatures[other] == 0
+                && more.len() > vars.len()
+                && is_subset(vars, more)
+        });
+        self.work += larger.unwrap_or(candidates.len()) as u64;
+        larger.is_none()
+    }
+
+    /// The views of a group that have a field.
+    fn of_group(&self, var: VarId, group: u32) -> &[usize] {
+        let all = self.all_with(var);
+        let start = all.partition_point(|&view| self.group(view) < group);
+        let rest = &all[start..];
+        &rest[..rest.partition_point(|&view| self.group(view) == group)]
+    }
+
+    fn all_with(&self, var: VarId) -> &[usize] {
+        self.containing.get(&var).map_or(&[], Vec::as_slice)
+    }
+
+    /// The groups that have two of the fields, sorted, and perhaps some that have one.
+    fn groups_with_two(&mut self, vars: &[VarId]) -> Vec<u32> {
+        // Whoever has two fields has one besides the most frequent.
+        let most = vars.iter().copied().max_by_key(|&v| self.all_with(v).len());
+        let mut groups: Vec<u32> = (vars.iter())
+            .filter(|&&var| Some(var) != most)
+            .flat_map(|&var| self.all_with(var))
+            .map(|&view| self.group(view))
+            .collect();
+        self.work += groups.len() as u64;
+        groups.dedup();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
     }
 
     /// Compares the views of all other threads with a maximal view.
-    fn against(&mut self, maximal: usize) {
-        let view = &self.views[maximal];
-        let mut locks: Vec<LockId> = view.origins.iter().map(|origin| origin.lock).collect();
-        locks.sort_unstable();
-        locks.dedup();
+    fn against(&mut self, maximal: &Maximal) {
+        let vars = self.projection.vars(maximal.view);
+        self.work += 1;
+        if vars.len() < 2 {
+            return;
+        }
+        let mut groups = self.groups_with_two(vars);
+        groups.retain(|&group| self.pairs(maximal, group) > 0);
         let mut met = Vec::new();
         let mut overlaps = std::mem::replace(&mut self.overlaps, Overlaps::new(0));
-        for (step, &var) in (1..).zip(&view.vars) {
-            let (before, _, after) = self.of_thread(var, view.thread);
-            for &i in before.iter().chain(after) {
-                if overlaps.add(i, step, var) {
-                    met.push(i);
+        for (step, &var) in (1..).zip(vars) {
+            for &group in &groups {
+                let views = self.of_group(var, group);
+                for &view in views {
+                    if overlaps.add(view, step, var) {
+                        met.push(view);
+                    }
                 }
+                self.work += 2 + views.len() as u64;
             }
-            self.work += (before.len() + after.len()) as u64;
         }
         self.overlaps = overlaps;
         self.work += met.len() as u64;
         // A stable sort: views of the same overlap stay in the order in which they were met.
-        let mut counting: Vec<(ThreadId, u32, usize)> = (met.iter())
-            .filter(|&&i| self.counts(i, &locks).next().is_some())
-            .map(|&i| (self.views[i].thread, self.overlaps.nodes[i], i))
+        let mut counting: Vec<Met> = (met.iter())
+            .filter(|&&view| self.counts(view, &maximal.locks).next().is_some())
+            .map(|&view| Met {
+                group: self.group(view),
+                overlap: self.overlaps.of(view),
+                view,
+            })
             .collect();
-        counting.sort_by_key(|&(thread, node, _)| (thread, node));
-        for of_thread in counting.chunk_by(|a, b| a.0 == b.0) {
-            self.chain(maximal, of_thread, &locks);
+        counting.sort_by_key(|met| (met.group, met.overlap));
+        for of_group in counting.chunk_by(|a, b| a.group == b.group) {
+            self.chain(maximal, of_group);
         }
         self.overlaps.clear(&met);
+    }
+
+    /// How many threads of a group there are for each that has the maximal view, itself not counted.
+    fn pairs(&self, maximal: &Maximal, group: u32) -> u64 {
+        let threads = self.projection.groups[group as usize].len() as u64;
+        let own = u64::from(maximal.groups.contains(&group));
+        threads * (maximal.owners.len() as u64 - own)
     }
 
     /// The ways in which a view came about that count against a maximal view under these locks.
     ///
     /// Within a section on one of the locks the view of that section counts instead.
-    fn counts<'b>(&'b self, view: usize, locks: &'b [LockId]) -> impl Iterator<Item = &'b Origin> {
-        self.views[view].origins.iter().filter(move |origin| {
-            let own = locks.binary_search(&origin.lock).is_ok();
-            let enclosing = self.sets.locks(origin.enclosing);
-            own || !enclosing
-                .iter()
-                .any(|lock| locks.binary_search(lock).is_ok())
+    fn counts(&self, view: usize, locks: &[LockId]) -> impl Iterator<Item = &'a Way> {
+        let sets = self.compared.sets;
+        self.projection.ways(view).filter(move |way| {
+            let own = locks.binary_search(&way.lock).is_ok();
+            let mut enclosing = sets.locks(way.enclosing).iter();
+            own || !enclosing.any(|lock| locks.binary_search(lock).is_ok())
         })
     }
 
-    /// The chain property of one thread's overlaps, which are sorted.
-    fn chain(&mut self, maximal: usize, views: &[(ThreadId, u32, usize)], locks: &[LockId]) {
-        let mut overlaps: Vec<Overlap> = (views.chunk_by(|a, b| a.1 == b.1))
+    /// The chain property of one group's overlaps, which are sorted.
+    fn chain(&mut self, maximal: &Maximal, views: &[Met]) {
+        if views.first().map(|met| met.overlap) == views.last().map(|met| met.overlap) {
+            return;
+        }
+        let mut overlaps: Vec<Overlap> = (views.chunk_by(|a, b| a.overlap == b.overlap))
             .map(|alike| Overlap {
-                fields: self.overlaps.fields(alike[0].1),
-                views: alike.iter().map(|&(.., view)| view).collect(),
+                fields: self.overlaps.fields(alike[0].overlap),
+                views: alike.iter().map(|met| met.view).collect(),
             })
             .collect();
         overlaps.sort_by(|a, b| {
             let sizes = a.fields.len().cmp(&b.fields.len());
             sizes.then_with(|| a.fields.cmp(&b.fields))
         });
+        self.work += overlaps.len() as u64;
         // In the order of size a chain is one in which each contains its neighbour.
         let holds = (overlaps.windows(2)).all(|pair| is_subset(&pair[0].fields, &pair[1].fields));
         if holds {
             return;
         }
-        self.counts.incompatible += 1;
+        let pairs = self.pairs(maximal, views[0].group);
+        self.counts.incompatible += pairs;
         // Without a region around them the smallest are enough.
         let mut bare = false;
         for (i, a) in overlaps.iter().enumerate() {
@@ -331,7 +361,7 @@ impl Check<'_> {
                     continue;
                 }
                 self.work += (ORIGINS * ORIGINS) as u64;
-                let Some(conflict) = self.diverge(maximal, a, b, locks) else {
+                let Some(conflict) = self.diverge(maximal, a, b) else {
                     continue;
                 };
                 let outside = conflict.region == ContextId::ROOT;
@@ -344,47 +374,67 @@ impl Check<'_> {
     }
 
     /// Two overlaps that diverge, by the views that have the deepest region around them.
-    fn diverge(
-        &self,
-        maximal: usize,
-        a: &Overlap,
-        b: &Overlap,
-        locks: &[LockId],
-    ) -> Option<Conflict> {
-        let ways = |overlap: &Overlap| -> Vec<(usize, Origin)> {
+    fn diverge(&self, maximal: &Maximal, a: &Overlap, b: &Overlap) -> Option<Conflict> {
+        let seen = |overlap: &Overlap| -> Vec<(usize, SeenId)> {
             (overlap.views.iter())
-                .flat_map(|&view| self.counts(view, locks).map(move |origin| (view, *origin)))
+                .flat_map(|&view| {
+                    self.counts(view, &maximal.locks)
+                        .map(move |way| (view, way))
+                })
+                .flat_map(|(view, way)| way.seen.iter().map(move |&seen| (view, seen)))
                 .take(ORIGINS)
                 .collect()
         };
-        let mut best: Option<(u32, _, _, _)> = None;
-        let (left, right) = (ways(a), ways(b));
-        for left in left {
-            for &other in &right {
-                let region = self.region(left.1, other.1);
-                let depth = self.stacks.depth(region);
-                if best.is_none_or(|(known, ..)| depth > known) {
-                    best = Some((depth, region, left, other));
+        let (left, right) = (seen(a), seen(b));
+        let mut best = None;
+        let mut deepest = 0;
+        for &left in &left {
+            for &right in &right {
+                let Some((region, threads)) = self.region(maximal, left.1, right.1) else {
+                    continue;
+                };
+                let depth = self.compared.stacks.depth(region);
+                if depth > deepest {
+                    deepest = depth;
+                    best = Some((region, threads, left, right));
                 }
             }
         }
-        let (_, region, left, right) = best?;
+        let (region, threads, left, right) = match best {
+            Some(best) => best,
+            None => {
+                let (&left, &right) = (left.first()?, right.first()?);
+                let own = self.projection.threads(left.0);
+                let threads = own.iter().find_map(|&thread| {
+                    let one = Threads::one(thread);
+                    Threads::apart(&maximal.owners, one)
+                });
+                (ContextId::ROOT, threads?, left, right)
+            }
+        };
         let mut fields: Vec<VarId> = a.fields.iter().chain(&b.fields).copied().collect();
         fields.sort_unstable();
         fields.dedup();
         Some(Conflict {
-            maximal,
+            maximal: maximal.view,
             diverging: [left.0, right.0],
-            origins: [left.1, right.1],
+            threads: threads.into(),
+            times: self.pairs(maximal, self.group(left.0)),
+            seen: [left.1, right.1],
             region,
             fields,
         })
     }
 
-    /// The innermost region of which one execution generated both views; the root if there is none.
-    fn region(&self, a: Origin, b: Origin) -> ContextId {
-        (self.together.regions(a.seen, b.seen))
-            .max_by_key(|&region| self.stacks.depth(region))
-            .unwrap_or(ContextId::ROOT)
+    /// The innermost region of which one execution generated both views, in another thread than one with the maximal view.
+    fn region(
+        &self,
+        maximal: &Maximal,
+        a: SeenId,
+        b: SeenId,
+    ) -> Option<(ContextId, (ThreadId, ThreadId))> {
+        (self.compared.together.regions(a, b))
+            .filter_map(|(region, by)| Some((region, Threads::apart(&maximal.owners, by)?)))
+            .max_by_key(|&(region, _)| self.compared.stacks.depth(region))
     }
 }

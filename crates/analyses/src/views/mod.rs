@@ -15,7 +15,9 @@
 //! *Why it matters.* Every single access is locked, so no race detector objects, yet T2 may see the x of one point and the y of another.
 //!
 //! *Where we differ.*
-//! Fields that nobody writes once a second thread has accessed them are left out: constants, as the paper assumes.
+//! Fields that one thread alone uses, and constants, are left out, as the paper assumes.
+//! A constant is a field that nobody writes after the construction of its object, whoever accesses it first.
+//! What is written in a constructor or class initializer before another thread has accessed the field belongs to the construction; where the trace does not say in which method a write is, so does a write outside of critical sections before another thread has accessed the field.
 //! A critical section that lies within one on lock *l* of the same thread does not count against a maximal view that was generated under *l*: its fields are in the view of the enclosing section, and that one counts.
 //! So two parts of one execution of an enclosing block do not diverge.
 //! Waiting ends a critical section and waking begins one; shared holds make views as exclusive ones do; re-entrant holds belong to the outermost.
@@ -26,18 +28,20 @@
 //! Of a dropped object, also a conflict that shows only in what comes after it.
 //! May over-report: fields that one section happens to use together.
 //!
-//! *Cost.* O(events) for the run and at most O(D²) set operations at its end, for D distinct views; views without a field in common are never compared.
-//! Where a program uses ever new sets of the same fields, D grows with the run: after half a billion steps the maximal views that are left are not compared, and `--stats` counts them as `not_compared`.
+//! *Cost.* O(events) for the run and at most O(D²) set operations at its end, for D distinct views; views without two fields in common are never compared, and threads with the same views are compared once.
+//! Where a program uses ever new sets of the same fields, D grows with the run: after sixty-four steps for each event, and some millions in any case, the maximal views that are left are not compared, and `--stats` counts them as `not_compared`.
 //! One of each sort, instances aside, is compared first.
 
 mod catalog;
 mod consistency;
+mod overlaps;
+mod projection;
 mod report;
 mod sections;
 mod together;
 
 use untorn_model::conflict::AccessKind;
-use untorn_model::{Event, EventIndex, Kinds, Op, Tables, ThreadId, VarId};
+use untorn_model::{Event, EventIndex, Kinds, Op, SiteId, Tables, ThreadId, VarId};
 use untorn_trace::{Batch, Error};
 
 use crate::lock_sets::LockSets;
@@ -48,6 +52,7 @@ use crate::{Analysis, Context, Describe, Outcome};
 
 use catalog::{Catalog, Vars};
 use consistency::{Compared, Counts};
+use projection::Projection;
 use report::{Found, Reporter};
 use sections::{Access, Sections};
 use together::Together;
@@ -55,7 +60,7 @@ use together::Together;
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// So many steps are taken at most to compare views.
+    /// So many steps are taken at most to compare views, and fewer after a short run: see [`Options::work_after`].
     ///
     /// A program that uses ever new sets of the same fields under a lock has as many views as critical sections, and comparing all of them would never end.
     pub most_work: u64,
@@ -73,14 +78,25 @@ impl Default for Options {
     }
 }
 
-/// How far a location is shared.
+impl Options {
+    /// Comparing may take about as long as reading so many events did.
+    fn work_after(self, events: u64) -> u64 {
+        const LEAST: u64 = 1 << 22;
+        self.most_work.min(LEAST.max(events.saturating_mul(64)))
+    }
+}
+
+/// How far a location is shared, and whether it is a constant.
 #[derive(Clone, Copy, Debug)]
 struct OfVar {
     /// The critical section that recorded it last.
     section: u64,
     first: ThreadId,
     state: State,
+    /// Written at all.
     written: bool,
+    /// Written after the construction of its object.
+    changed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,15 +104,24 @@ enum State {
     Untouched,
     Local,
     Shared,
-    /// Shared, and written since.
-    Variable,
+}
+
+/// What a trace says of the method that a place is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Code {
+    Unknown,
+    Constructor,
+    Other,
 }
 
 /// The views analysis.
 #[derive(Debug)]
 pub struct Views {
     options: Options,
+    events: u64,
     vars: Vec<OfVar>,
+    /// By site.
+    code: Vec<Code>,
     sections: Sections,
     sets: LockSets,
     stacks: Stacks,
@@ -109,7 +134,9 @@ impl Views {
     pub fn new(options: Options) -> Self {
         Self {
             options,
+            events: 0,
             vars: Vec::new(),
+            code: Vec::new(),
             sections: Sections::default(),
             sets: LockSets::default(),
             stacks: Stacks::without_sites(),
@@ -123,6 +150,8 @@ impl Views {
         if self.vars.len() < tables.vars().len() {
             self.vars.resize(tables.vars().len(), OfVar::UNTOUCHED);
         }
+        let known = self.code.len() as u32..tables.sites.len() as u32;
+        (self.code).extend(known.map(|site| Code::of(tables, SiteId(site))));
         self.sections.grow(tables.threads.len());
         self.stacks.grow(tables.threads.len());
         self.together.grow(tables.threads.len());
@@ -131,7 +160,17 @@ impl Views {
     #[inline]
     fn access(&mut self, thread: ThreadId, access: Access, writes: bool) {
         let this = &mut self.vars[access.var.index()];
-        this.share(thread, writes);
+        this.share(thread);
+        if writes && !this.changed {
+            let code = self.code.get(access.site.index()).copied();
+            let constructs = match code.unwrap_or(Code::Unknown) {
+                Code::Constructor => true,
+                Code::Unknown => !self.sections.any_open(thread),
+                Code::Other => false,
+            };
+            this.written = true;
+            this.changed = !constructs || this.state == State::Shared;
+        }
         self.sections.access(thread, access, &mut this.section);
     }
 
@@ -149,6 +188,7 @@ impl Views {
     }
 
     fn take(&mut self, batch: &Batch<'_>) {
+        self.events += batch.events.len() as u64;
         for (index, event) in batch.indexed() {
             match event.op {
                 Op::Read(_, var) | Op::Write(_, var) | Op::Update(_, var) => {
@@ -207,22 +247,23 @@ impl Views {
             return;
         }
         let among = near.as_ref().filter(|_| !tables.any_overlaps());
-        let views = (self.catalog).project(tables, among, |var| self.is_variable(tables, var));
-        let mut reporter = Reporter::new(Describe::new(context), &self.stacks, &views);
+        let is_variable = |var| self.is_variable(tables, var);
+        let projection = Projection::new(&self.catalog, tables, among, is_variable);
+        let mut reporter = Reporter::new(Describe::new(context), &self.stacks, &projection);
         let together = self.together.index();
         let compared = Compared {
-            views: &views,
+            projection: &projection,
             sets: &self.sets,
             stacks: &self.stacks,
             together: &together,
             most_work: match gone {
                 Some(_) => self.options.most_work_between,
-                None => self.options.most_work,
+                None => self.options.work_after(self.events),
             },
         };
         let sort = |vars: &[VarId]| Symbol::of_all(tables, vars);
         let is_last = |view: usize| match gone {
-            Some(gone) => views[view].vars.iter().any(|var| gone.contains(var)),
+            Some(gone) => projection.vars(view).iter().any(|var| gone.contains(var)),
             None => true,
         };
         let counts = consistency::compare(compared, sort, &mut |conflict| {
@@ -232,8 +273,9 @@ impl Views {
                 reporter.add(conflict);
             }
         });
+        let last = (0..projection.views.len()).filter(|&view| is_last(view));
         self.found.counts += Counts {
-            views: (0..views.len()).filter(|&view| is_last(view)).count(),
+            views: (last.map(|view| projection.threads(view).len() as u64)).sum(),
             ..counts
         };
         reporter.finish(&mut self.found);
@@ -265,7 +307,7 @@ impl Views {
         }
     }
 
-    /// Whether somebody writes a location once two threads access it.
+    /// Whether two threads access a location and somebody writes it after its construction.
     ///
     /// Of locations that share storage it is not known which access came first: a write to one of them is enough.
     fn is_variable(&self, tables: &Tables, var: VarId) -> bool {
@@ -275,7 +317,7 @@ impl Views {
             (State::Local, State::Local) if this.first == other.first => false,
             _ => this.written || other.written,
         };
-        this.state == State::Variable
+        (this.state == State::Shared && this.changed)
             || (tables.overlapping(var).iter()).any(|other| with(&self.vars[other.index()]))
     }
 }
@@ -286,13 +328,12 @@ impl OfVar {
         first: ThreadId(0),
         state: State::Untouched,
         written: false,
+        changed: false,
     };
 
     #[inline]
-    fn share(&mut self, thread: ThreadId, writes: bool) {
-        self.written |= writes;
+    fn share(&mut self, thread: ThreadId) {
         match self.state {
-            State::Variable => return,
             State::Untouched => {
                 self.first = thread;
                 self.state = State::Local;
@@ -300,8 +341,18 @@ impl OfVar {
             State::Local if self.first != thread => self.state = State::Shared,
             State::Local | State::Shared => {}
         }
-        if writes && self.state == State::Shared {
-            self.state = State::Variable;
+    }
+}
+
+impl Code {
+    fn of(tables: &Tables, site: SiteId) -> Self {
+        let method = tables.sites.get(site).and_then(|site| site.method);
+        match method.and_then(|method| tables.methods.get(method)) {
+            None => Self::Unknown,
+            Some(method) if matches!(tables.text(method.name), "<init>" | "<clinit>") => {
+                Self::Constructor
+            }
+            Some(_) => Self::Other,
         }
     }
 }

@@ -3,10 +3,10 @@
 use hashbrown::HashMap;
 use serde_json::json;
 use untorn_findings::{Evidence, Finding, Kind, Region, Verdict, ViewConflict};
-use untorn_model::SiteId;
+use untorn_model::{SiteId, ThreadId};
 
-use super::catalog::{Origin, View};
 use super::consistency::{Conflict, Counts};
+use super::projection::{Origin, Projection};
 use crate::stacks::{ContextId, Stacks};
 use crate::symbols::Symbol;
 use crate::{Describe, Outcome};
@@ -83,13 +83,13 @@ impl Found {
 pub struct Reporter<'a> {
     describe: Describe<'a>,
     stacks: &'a Stacks,
-    views: &'a [View],
+    views: &'a Projection<'a>,
     groups: Vec<Group>,
     by_subject: HashMap<About, usize>,
 }
 
 impl<'a> Reporter<'a> {
-    pub fn new(describe: Describe<'a>, stacks: &'a Stacks, views: &'a [View]) -> Self {
+    pub fn new(describe: Describe<'a>, stacks: &'a Stacks, views: &'a Projection<'a>) -> Self {
         Self {
             describe,
             stacks,
@@ -115,7 +115,7 @@ impl<'a> Reporter<'a> {
             groups.len() - 1
         });
         let group = &mut groups[at];
-        group.occurrences += 1;
+        group.occurrences += conflict.times;
         let known = group.kept.iter().any(|(known, _)| *known == symbols);
         if group.kept.len() < KEPT && !known {
             group.kept.push((symbols, conflict));
@@ -158,9 +158,9 @@ impl<'a> Reporter<'a> {
             regions.remove(0)
         };
         let names: Vec<String> = symbols.iter().map(|symbol| symbol.name(tables)).collect();
-        let maximal = &self.views[conflict.maximal];
+        let [with_maximal, apart] = conflict.threads;
         let subject = if conflict.region == ContextId::ROOT {
-            tables.thread_name(self.views[conflict.diverging[0]].thread)
+            tables.thread_name(apart)
         } else {
             region.short_name()
         };
@@ -170,14 +170,15 @@ impl<'a> Reporter<'a> {
         }
         let message = format!(
             "{subject} uses {fields} apart, which {} uses as one under lock {}",
-            tables.thread_name(maximal.thread),
-            tables.lock_name(maximal.origins[0].lock),
+            tables.thread_name(with_maximal),
+            (self.views.first_origin(with_maximal, conflict.maximal))
+                .map_or_else(String::new, |origin| tables.lock_name(origin.lock)),
         );
         let evidence = Evidence {
             views: group
                 .kept
                 .iter()
-                .map(|kept| self.conflict(&kept.1))
+                .filter_map(|kept| self.conflict(&kept.1))
                 .collect(),
             enclosing: regions,
             ..Evidence::default()
@@ -194,27 +195,34 @@ impl<'a> Reporter<'a> {
         finding
     }
 
-    fn conflict(&self, conflict: &Conflict) -> ViewConflict {
-        let maximal = &self.views[conflict.maximal];
+    fn conflict(&self, conflict: &Conflict) -> Option<ViewConflict> {
         let names = (conflict.fields.iter()).map(|&var| self.describe.tables.var_name(var));
-        ViewConflict {
+        let [with_maximal, apart] = conflict.threads;
+        let maximal = (self.views).first_origin(with_maximal, conflict.maximal)?;
+        let diverging = (conflict.diverging.iter().zip(conflict.seen)).map(|(&view, seen)| {
+            let origin = self.views.origin(apart, view, seen);
+            origin.or_else(|| self.views.first_origin(apart, view))
+        });
+        Some(ViewConflict {
             fields: names.collect(),
-            maximal: self.view(maximal, maximal.origins[0]),
-            diverging: (conflict.diverging.iter().zip(conflict.origins))
-                .map(|(&view, origin)| self.view(&self.views[view], origin))
+            maximal: self.view(with_maximal, &maximal),
+            diverging: (diverging.flatten())
+                .map(|origin| self.view(apart, &origin))
                 .collect(),
-        }
+        })
     }
 
-    fn view(&self, view: &View, origin: Origin) -> untorn_findings::View {
+    fn view(&self, thread: ThreadId, origin: &Origin) -> untorn_findings::View {
         let tables = self.describe.tables;
-        let mut sites: Vec<SiteId> = view.accesses.iter().map(|access| access.site).collect();
+        let mut sites: Vec<SiteId> = origin.accesses.iter().map(|access| access.site).collect();
         sites.sort_unstable();
         sites.dedup();
         untorn_findings::View {
-            thread: tables.thread_name(view.thread),
+            thread: tables.thread_name(thread),
             lock: tables.lock_name(origin.lock),
-            fields: view.vars.iter().map(|&var| tables.var_name(var)).collect(),
+            fields: (origin.accesses.iter())
+                .map(|access| tables.var_name(access.var))
+                .collect(),
             places: (sites.iter())
                 .filter_map(|&site| self.describe.place(site))
                 .collect(),

@@ -96,6 +96,12 @@ impl Sections {
         }
     }
 
+    /// Whether a thread is in a critical section.
+    #[inline]
+    pub fn any_open(&self, thread: ThreadId) -> bool {
+        !self.threads[thread.index()].is_empty()
+    }
+
     /// Closes a section and tells what it was; `None` if it accessed nothing or lies in another one on the same lock.
     pub fn close(
         &mut self,

@@ -1,7 +1,7 @@
 //! Which views came about in one execution of a region.
 //!
 //! Two views tear a region only if one execution of it generated both; that two executions did so one after the other is nobody's fault.
-//! An execution leaves the set of views it generated; equal sets of a region are kept once.
+//! An execution leaves the set of views it generated; equal sets of a region are kept once, with two of the threads that left them.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -27,8 +27,43 @@ struct Execution {
 #[derive(Clone, Copy, Debug)]
 struct Set {
     region: ContextId,
+    threads: Threads,
     start: usize,
     end: usize,
+}
+
+/// Threads that did something: one, or two of several, so that there is one other than any given thread if there is one at all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Threads {
+    first: ThreadId,
+    second: ThreadId,
+}
+
+impl Threads {
+    pub const fn one(thread: ThreadId) -> Self {
+        Self {
+            first: thread,
+            second: thread,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        if self.first == self.second {
+            self.second = if other.first == self.first {
+                other.second
+            } else {
+                other.first
+            };
+        }
+    }
+
+    /// One of the first threads and another one of the second ones, if there are two.
+    pub fn apart(all: &[ThreadId], from: Self) -> Option<(ThreadId, ThreadId)> {
+        let other = |one: ThreadId| all.iter().copied().find(|&thread| thread != one);
+        [from.first, from.second]
+            .into_iter()
+            .find_map(|one| Some((other(one)?, one)))
+    }
 }
 
 /// The sets of views by region.
@@ -80,27 +115,31 @@ impl Together {
             }
         }
         if execution.views.len() > 1 {
-            self.keep(region, &execution.views);
+            self.keep(region, &execution.views, Threads::one(thread));
         }
         execution.views.clear();
         self.spare.push(execution);
     }
 
-    fn keep(&mut self, region: ContextId, views: &[SeenId]) {
+    fn keep(&mut self, region: ContextId, views: &[SeenId], threads: Threads) {
         let hashed = hash(region, views);
         let (all, sets) = (&self.views, &self.sets);
         let of = |id: u32| {
             let set = &sets[id as usize];
             (set.region, &all[set.start..set.end])
         };
-        let known = self.known.find(hashed, |&id| of(id) == (region, views));
-        if known.is_some() || self.views.len() + views.len() > MOST {
+        if let Some(&known) = self.known.find(hashed, |&id| of(id) == (region, views)) {
+            self.sets[known as usize].threads.add(threads);
+            return;
+        }
+        if self.views.len() + views.len() > MOST {
             return;
         }
         let start = self.views.len();
         self.views.extend_from_slice(views);
         self.sets.push(Set {
             region,
+            threads,
             start,
             end: self.views.len(),
         });
@@ -131,7 +170,7 @@ impl Together {
         for set in old {
             let views = rename(&old_views[set.start..set.end]);
             if views.len() > 1 {
-                self.keep(set.region, &views);
+                self.keep(set.region, &views, set.threads);
             }
         }
     }
@@ -174,8 +213,8 @@ pub struct TogetherIndex<'a> {
 }
 
 impl TogetherIndex<'_> {
-    /// The regions of which one execution generated both views.
-    pub fn regions(&self, a: SeenId, b: SeenId) -> impl Iterator<Item = ContextId> {
+    /// The regions of which one execution generated both views, and by whom.
+    pub fn regions(&self, a: SeenId, b: SeenId) -> impl Iterator<Item = (ContextId, Threads)> {
         let (of_a, of_b) = (self.sets(a), self.sets(b));
         // Both lists are sorted; walk through the shorter one.
         let (few, many) = if of_a.len() < of_b.len() {
@@ -185,7 +224,10 @@ impl TogetherIndex<'_> {
         };
         few.iter()
             .filter(|set| many.binary_search(set).is_ok())
-            .map(|&set| self.together.sets[set as usize].region)
+            .map(|&set| {
+                let set = &self.together.sets[set as usize];
+                (set.region, set.threads)
+            })
     }
 
     fn sets(&self, view: SeenId) -> &[u32] {

@@ -5,16 +5,19 @@
 //! A wait whose wake lies beyond the end of a stretch gives the lock up, and a wake whose wait lies before takes it.
 //! A region that is open where a stretch ends, since the run ended or there was no room for the rest, is closed there.
 
-use rustc_hash::FxHashSet;
-use untorn_channel::Record;
+use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_channel::record::LockOp;
+use untorn_channel::{Declaration, Record};
 use untorn_model::{Event, Op, RegionId, SiteId, ThreadId};
 use untorn_trace::Error;
 use untorn_trace::wellformed::Checker;
 
+use super::keys::Keys;
 use super::locks::{Hold, Holds};
 use super::log::Log;
-use super::store::{Piece, Store};
+use super::pieces::{Pieces, Placed, Sorted};
+use super::scan::is_announcement;
+use super::store::Store;
 use crate::decode::{Decoded, Decoder, decode, lock_op};
 use crate::names::Names;
 use crate::repair::{Aside, Repair};
@@ -38,16 +41,71 @@ struct Thread {
 }
 
 /// Decodes the wanted stretches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Excerpt {
-    store: Store,
-    announcements: Option<Log>,
-    /// The next piece.
-    next: usize,
-    /// By piece: whether it goes on where another one ended, and whether another goes on where it ends.
-    joined: Vec<(bool, bool)>,
+    kept: Log,
+    announcements: Announcements,
+    keys: Option<Keys>,
+    pieces: Pieces,
+    sorted: Option<Sorted>,
+    /// Records that have not been decoded.
+    left: u64,
     threads: Vec<Thread>,
     records: Vec<u64>,
+}
+
+/// What numbers stand for, as it was announced up to a place in the order of the run.
+#[derive(Debug, Default)]
+struct Announcements {
+    log: Log,
+    next: u64,
+    /// Read and still to come, the next one last: the place and the record.
+    read: Vec<(u64, u64)>,
+    /// The classes of objects that have been announced and nobody has accessed yet.
+    classes: FxHashMap<u64, u32>,
+}
+
+impl Announcements {
+    /// Takes in all up to a place in the order.
+    fn pass(&mut self, order: u64, names: &mut Names, begun: u64) -> Result<(), Error> {
+        const STEP: u64 = 1 << 14;
+        loop {
+            if self.read.is_empty() && self.next < self.log.len() {
+                let count = STEP.min(self.log.len() - self.next);
+                let mut words = Vec::new();
+                (self.log.read(self.next, count as usize, &mut words)).map_err(failed)?;
+                self.next += count;
+                let (pairs, _) = words.as_chunks::<2>();
+                (self.read).extend(pairs.iter().rev().map(|&[place, bits]| (place, bits)));
+            }
+            let Some((_, bits)) = self.read.pop_if(|(place, _)| *place <= order) else {
+                return Ok(());
+            };
+            match Record::decode(bits) {
+                Some(Record::NewLock { lock, class }) => names.new_lock(lock, class, false),
+                Some(Record::NewClassLock { lock, class }) => names.new_lock(lock, class, true),
+                Some(Record::NewObject { object, class }) => {
+                    self.classes.insert(object, class);
+                }
+                Some(Record::GoneLock { lock }) => names.drop_lock(lock, begun),
+                Some(Record::GoneObject { object }) => {
+                    self.classes.remove(&object);
+                    names.drop_object(object, begun);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Where the next one is.
+    #[inline]
+    fn next_place(&self) -> u64 {
+        match self.read.last() {
+            Some((place, _)) => *place,
+            None if self.next < self.log.len() => 0,
+            None => u64::MAX,
+        }
+    }
 }
 
 /// What decoding needs of the source.
@@ -58,9 +116,24 @@ pub struct Decoding<'a> {
     pub repair: &'a mut Repair,
     pub tally: &'a mut Tally,
     pub into: &'a mut Vec<Event>,
+    /// How many of these say that something is gone.
+    pub gone: &'a mut usize,
 }
 
 impl Decoding<'_> {
+    /// Makes ids of what is gone available, if these are many.
+    fn release(&mut self) {
+        let ids = self.names.ids();
+        if let Some(lives) = &mut self.names.lives
+            && lives.is_due(ids)
+        {
+            let before = self.into.len();
+            let is_free = |lock| self.checker.is_free(lock);
+            lives.release(ids, self.repair.oldest(), is_free, self.into);
+            *self.gone += self.into.len() - before;
+        }
+    }
+
     fn admit(&mut self, event: Event) {
         let mended = self.repair.admit(self.checker, event, self.into);
         self.tally.refused += u64::from(mended.refused);
@@ -100,142 +173,138 @@ impl Decoding<'_> {
 }
 
 impl Excerpt {
-    pub fn new(mut store: Store, announcements: Log) -> Self {
-        store
-            .pieces
-            .sort_unstable_by_key(|p| (p.thread, p.position));
-        let touch =
-            |a: &Piece, b: &Piece| a.thread == b.thread && a.position + a.count == b.position;
-        let pieces = &store.pieces;
-        let joined = |at: usize| {
-            let before = at.checked_sub(1).and_then(|before| pieces.get(before));
-            let after = pieces.get(at + 1);
-            (
-                before.is_some_and(|before| touch(before, &pieces[at])),
-                after.is_some_and(|after| touch(&pieces[at], after)),
-            )
-        };
-        let mut both: Vec<(Piece, (bool, bool))> = (0..pieces.len())
-            .map(|at| (pieces[at], joined(at)))
-            .collect();
-        both.sort_unstable_by_key(|(piece, _)| piece.order);
-        let joined;
-        (store.pieces, joined) = both.into_iter().unzip();
+    pub fn new(store: Store, announcements: Log, keys: Keys) -> Self {
         Self {
-            store,
-            announcements: Some(announcements),
-            next: 0,
-            joined,
-            threads: Vec::new(),
-            records: Vec::new(),
+            left: store.wanted,
+            kept: store.kept,
+            pieces: store.pieces,
+            announcements: Announcements {
+                log: announcements,
+                ..Announcements::default()
+            },
+            keys: Some(keys),
+            ..Self::default()
         }
+    }
+
+    /// Records that have not been decoded.
+    pub fn left(&self) -> u64 {
+        self.left
     }
 
     /// Decodes about so many events; none at the end.
     pub fn fill(&mut self, about: usize, with: &mut Decoding<'_>) -> Result<(), Error> {
-        if let Some(announcements) = self.announcements.take() {
-            self.introduce(&announcements, with.names)?;
+        if let Some(mut keys) = self.keys.take() {
+            self.name_keys(&mut keys, with.names)?;
         }
-        while with.into.len() < about
-            && let Some(&piece) = self.store.pieces.get(self.next)
-        {
-            let joined = self.joined[self.next];
-            self.next += 1;
-            self.records.clear();
-            let count = piece.count as usize;
-            let kept = &self.store.kept;
-            (kept.read(piece.at, count, &mut self.records)).map_err(failed)?;
-            self.piece(&piece, joined, with);
+        while with.into.len() < about {
+            let sorted = match &mut self.sorted {
+                Some(sorted) => sorted,
+                none => none.insert(std::mem::take(&mut self.pieces).sorted().map_err(failed)?),
+            };
+            let Some(placed) = sorted.next().map_err(failed)? else {
+                break;
+            };
+            self.piece(&placed, with)?;
+            self.left = self.left.saturating_sub(u64::from(placed.piece.count));
+            with.release();
         }
         Ok(())
     }
 
-    /// Names what the wanted stretches speak of; if that is not much, whatever was announced.
-    fn introduce(&mut self, announcements: &Log, names: &mut Names) -> Result<(), Error> {
+    /// Takes in the names of keys that the wanted stretches speak of; if there are few, of all.
+    fn name_keys(&self, keys: &mut Keys, names: &mut Names) -> Result<(), Error> {
         const STEP: u64 = 1 << 16;
-        const FEW: u64 = 1 << 16;
-        let few = announcements.len() <= FEW;
-        let (mut locks, mut objects) = (FxHashSet::default(), FxHashSet::default());
-        let steps = |log: &Log, visit: &mut dyn FnMut(Record)| {
-            let (mut records, mut at) = (Vec::new(), 0);
-            while at < log.len() {
-                let count = STEP.min(log.len() - at);
-                records.clear();
-                log.read(at, count as usize, &mut records).map_err(failed)?;
-                records
-                    .iter()
-                    .copied()
-                    .filter_map(Record::decode)
-                    .for_each(&mut *visit);
-                at += count;
-            }
-            Ok(())
-        };
-        if !few {
-            steps(&self.store.kept, &mut |record| match record {
-                Record::Access { object, .. } => {
-                    objects.insert(object);
-                }
-                Record::Lock { lock, .. } => {
-                    locks.insert(lock);
-                }
-                _ => {}
-            })?;
+        if keys.is_empty() {
+            return Ok(());
         }
-        let held = self.store.starts.values().flatten();
-        locks.extend(held.map(|hold| hold.lock));
-        steps(announcements, &mut |record| match record {
-            Record::NewLock { lock, class } if few || locks.contains(&lock) => {
-                names.new_lock(lock, class, false);
+        let few = keys.are_few();
+        let mut spoken_of = FxHashSet::default();
+        let (mut records, mut at) = (Vec::new(), 0);
+        while !few && at < self.kept.len() {
+            let count = STEP.min(self.kept.len() - at);
+            records.clear();
+            (self.kept.read(at, count as usize, &mut records)).map_err(failed)?;
+            for record in records.iter().copied().filter_map(Record::decode) {
+                if let Record::Key { key } = record {
+                    spoken_of.insert(key);
+                }
             }
-            Record::NewClassLock { lock, class } if few || locks.contains(&lock) => {
-                names.new_lock(lock, class, true);
+            at += count;
+        }
+        let declared = keys.each(|id, text| {
+            if few || spoken_of.contains(&id) {
+                names.declare(Declaration::Key { id, text });
             }
-            Record::NewObject { object, class } if few || objects.contains(&object) => {
-                names.new_object(object, class);
-            }
-            _ => {}
-        })
+        });
+        declared.map_err(failed)
     }
 
-    fn piece(&mut self, piece: &Piece, joined: (bool, bool), with: &mut Decoding<'_>) {
+    fn piece(&mut self, placed: &Placed, with: &mut Decoding<'_>) -> Result<(), Error> {
+        let piece = &placed.piece;
+        // Whoever is spoken of here, or held here, was announced before.
+        self.announcements
+            .pass(piece.order, with.names, with.repair.begun())?;
+        let held = piece.held as usize;
+        self.records.clear();
+        let (from, count) = (piece.at - held as u64, held + piece.count as usize);
+        (self.kept.read(from, count, &mut self.records)).map_err(failed)?;
         let Some(thread) = with.names.thread(piece.thread) else {
-            with.tally.undeclared += piece.count;
-            return;
+            with.tally.undeclared += u64::from(piece.count);
+            return Ok(());
         };
         let index = piece.thread as usize;
         if self.threads.len() <= index {
             self.threads.resize_with(index + 1, Thread::default);
         }
         let this = &mut self.threads[index];
-        if !joined.0 {
-            let holds = self.store.starts.get(&(piece.thread, piece.position));
-            for &hold in holds.into_iter().flatten() {
-                if hold.waiting {
-                    this.waits_on = Some(hold.lock);
-                } else {
-                    with.take(thread, &hold);
-                }
-                this.holds.add(hold);
-            }
+        if !placed.joins {
+            this.begin(thread, &self.records[..held], with);
         }
         let last = self.records.len().saturating_sub(1);
-        for (at, &bits) in self.records.iter().enumerate() {
+        for (at, &bits) in self.records.iter().enumerate().skip(held) {
+            let order = piece.order + (at - held) as u64;
+            if order >= self.announcements.next_place() {
+                self.announcements
+                    .pass(order, with.names, with.repair.begun())?;
+            }
             let Some(record) = Record::decode(bits) else {
                 continue;
             };
-            let cut = at == last && !joined.1;
+            if let Record::Access { object, .. } = record
+                && let Some(class) = self.announcements.classes.remove(&object)
+            {
+                with.names.new_object(object, class);
+            }
+            let cut = at == last && !placed.is_joined;
             if !this.lock(thread, record, cut, with) {
                 this.event(thread, piece.thread, record, with);
             }
         }
-        if !joined.1 {
+        if !placed.is_joined {
             this.close(thread, with);
         }
+        Ok(())
     }
 }
 
 impl Thread {
+    /// A stretch begins, within the locks that these records tell.
+    fn begin(&mut self, thread: ThreadId, held: &[u64], with: &mut Decoding<'_>) {
+        for &bits in held {
+            if let Some(Record::Lock { op, lock, .. }) = Record::decode(bits) {
+                self.holds.follow(op, lock);
+            }
+        }
+        for hold in self.holds.all() {
+            if hold.waiting {
+                self.waits_on = Some(hold.lock);
+            } else {
+                with.take(thread, hold);
+            }
+        }
+    }
+
     /// Follows a lock record; whether it is told by other events.
     fn lock(
         &mut self,
@@ -270,15 +339,8 @@ impl Thread {
     }
 
     fn event(&mut self, thread: ThreadId, number: u32, record: Record, with: &mut Decoding<'_>) {
-        // They have been introduced, and keep their ids.
-        if matches!(
-            record,
-            Record::NewLock { .. }
-                | Record::NewClassLock { .. }
-                | Record::NewObject { .. }
-                | Record::GoneLock { .. }
-                | Record::GoneObject { .. }
-        ) {
+        // They have been taken in.
+        if is_announcement(record) {
             return;
         }
         match decode(with.decoder.prefix(number), with.names, record, 0) {

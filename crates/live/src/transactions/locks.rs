@@ -3,6 +3,7 @@
 //! A stretch that is looked at may begin within a lock that was taken before, and end before it is given up.
 //! Whoever looks at it must be told.
 
+use untorn_channel::Record;
 use untorn_channel::record::LockOp;
 
 /// A lock that is held.
@@ -14,6 +15,26 @@ pub struct Hold {
     pub depth: u32,
     /// It is given up by an open wait.
     pub waiting: bool,
+}
+
+/// Writes locks that are held as records after which they are.
+pub fn encode(holds: &[Hold], into: &mut Vec<u64>) {
+    for hold in holds {
+        let record = |op| Record::Lock {
+            op,
+            site: 0,
+            lock: hold.lock,
+        };
+        let op = if hold.shared {
+            LockOp::AcquireShared
+        } else {
+            LockOp::Acquire
+        };
+        into.extend((0..hold.depth).map(|_| record(op).encode()));
+        if hold.waiting {
+            into.push(record(LockOp::Wait).encode());
+        }
+    }
 }
 
 /// The locks of one thread.
@@ -31,10 +52,6 @@ impl Holds {
 
     pub fn all(&self) -> &[Hold] {
         &self.all
-    }
-
-    pub fn add(&mut self, hold: Hold) {
-        self.all.push(hold);
     }
 
     pub fn clear(&mut self) {

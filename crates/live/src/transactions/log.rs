@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Records that are held in memory before they are written out together.
-const IN_MEMORY: usize = 1 << 22;
+const IN_MEMORY: usize = 1 << 20;
 
 /// Appends records and reads them again.
 #[derive(Debug, Default)]

@@ -13,8 +13,10 @@
 //! Locks that were taken before a stretch and given up after it are told around it: the thread did hold them, so every order that follows from it is one that was there.
 
 mod excerpt;
+mod keys;
 mod locks;
 mod log;
+mod pieces;
 mod scan;
 mod store;
 #[cfg(test)]
@@ -22,13 +24,16 @@ mod tests;
 
 use std::ops::Range;
 
+use untorn_channel::Declaration;
 use untorn_trace::{Fate, Sieve};
 
+use self::keys::Keys;
+use self::locks::Hold;
 use self::log::Log;
 use self::scan::{Scan, Start};
 use self::store::Store;
 use crate::linearize::Take;
-use crate::source::LiveSource;
+use crate::source::{LiveSource, Share};
 
 pub use self::excerpt::{Decoding, Excerpt};
 pub use self::scan::Scanned;
@@ -50,7 +55,7 @@ pub struct Sifted {
     pub most_bytes: u64,
 }
 
-/// Announcements before they go to their log.
+/// Announcements, and where they are in the order of all records, before they go to their log.
 const ANNOUNCED: usize = 4096;
 
 struct Sifting<'a, S> {
@@ -67,6 +72,7 @@ struct Sifting<'a, S> {
 
 impl<S: Sieve> Take for &mut Sifting<'_, S> {
     fn records(&mut self, thread: u32, records: &[u64]) {
+        let order = self.store.order();
         self.store.push(thread, records);
         self.turn = Some(thread);
         let index = thread as usize;
@@ -74,7 +80,7 @@ impl<S: Sieve> Take for &mut Sifting<'_, S> {
             self.scans.resize_with(index + 1, Scan::default);
         }
         let (scanned, announced) = (&mut self.scanned, &mut self.announced);
-        self.scans[index].records(thread, records, self.sieve, scanned, announced);
+        self.scans[index].records(thread, records, order, self.sieve, scanned, announced);
     }
 
     fn edge(&mut self, thread: u32, edge: u64, from: u32, position: u64) {
@@ -113,6 +119,7 @@ impl<S: Sieve> Sifting<'_, S> {
         if self.sieve.is_due() || self.store.is_full() {
             self.search(false);
         }
+        self.store.spill_if_due();
     }
 
     fn search(&mut self, last: bool) {
@@ -133,7 +140,8 @@ impl<S: Sieve> Sifting<'_, S> {
                     let here = |start: &&Start| start.position == range.start;
                     starts.range(first..).take_while(here).map(|s| s.hold)
                 });
-                store.keep(thread, range.clone(), holds.collect());
+                let holds: Vec<Hold> = holds.collect();
+                store.keep(thread, range, &holds);
             }
             Fate::Undecided => undecided.push((thread, range)),
         });
@@ -158,28 +166,44 @@ impl LiveSource {
             searches: 0,
             turn: None,
         };
+        let mut keys = Keys::default();
         loop {
             while self.lines().turn(&mut sifting) {
                 sifting.settle();
             }
-            if !self.receive() {
+            self.learn_waiting(|declaration| put_aside(declaration, &mut keys));
+            if self.is_late(Share::Reading) || !self.receive() {
                 break;
             }
         }
+        self.leave_the_rest();
+        sifting.store.until = self.until(Share::Keeping);
         sifting.search(true);
         sifting.announcements.push(&sifting.announced).ok();
         let (store, announcements) = (sifting.store, sifting.announcements);
         let sifted = Sifted {
             scanned: sifting.scanned,
-            wanted: store.kept.len(),
+            wanted: store.wanted,
             dropped_stretches: store.dropped.0,
             dropped_records: store.dropped.1,
             searches: sifting.searches,
             spilled: store.spilled + store.kept.spilled() + announcements.spilled(),
             most_bytes: store.most_resident * 8,
         };
-        self.learn_the_rest();
-        self.yield_only(Excerpt::new(store, announcements));
+        self.learn_the_rest(|declaration| put_aside(declaration, &mut keys));
+        self.leave_out(store.left_out);
+        self.yield_only(Excerpt::new(store, announcements, keys));
         sifted
+    }
+}
+
+/// What is to be taken in of a declaration, but for keys.
+fn put_aside(declaration: Declaration, keys: &mut Keys) -> Option<Declaration> {
+    match declaration {
+        Declaration::Key { id, text } => {
+            keys.push(id, &text);
+            None
+        }
+        other => Some(other),
     }
 }

@@ -26,6 +26,18 @@ pub struct Start {
     pub hold: Hold,
 }
 
+/// Whether a record says what a number stands for, or that it stands for it no more.
+pub fn is_announcement(record: Record) -> bool {
+    matches!(
+        record,
+        Record::NewLock { .. }
+            | Record::NewClassLock { .. }
+            | Record::NewObject { .. }
+            | Record::GoneLock { .. }
+            | Record::GoneObject { .. }
+    )
+}
+
 /// One thread, as far as it has been heard.
 #[derive(Debug, Default)]
 pub struct Scan {
@@ -41,16 +53,18 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Passes records of this thread; `announce` gets what names locks and objects.
+    /// Passes records of this thread, of which the first has this place in the order of all; `announce` gets what names locks and objects or says that they are gone, each after its place.
     pub fn records<S: Sieve>(
         &mut self,
         thread: u32,
         records: &[u64],
+        order: u64,
         sieve: &mut S,
         counted: &mut Scanned,
         announce: &mut Vec<u64>,
     ) {
         let mut rest = records;
+        let place = |rest: &[u64]| order + (records.len() - rest.len()) as u64;
         loop {
             let accesses = rest
                 .iter()
@@ -63,8 +77,11 @@ impl Scan {
             let Some((&bits, after)) = rest.split_first() else {
                 break;
             };
+            if Record::decode(bits).is_some_and(is_announcement) {
+                announce.extend([place(rest), bits]);
+            }
             rest = after;
-            self.control(thread, bits, sieve, counted, announce);
+            self.control(thread, bits, sieve, counted);
             self.position += 1;
         }
         counted.records += records.len() as u64;
@@ -97,14 +114,7 @@ impl Scan {
     }
 
     #[inline]
-    fn control<S: Sieve>(
-        &mut self,
-        thread: u32,
-        bits: u64,
-        sieve: &mut S,
-        counted: &mut Scanned,
-        announce: &mut Vec<u64>,
-    ) {
+    fn control<S: Sieve>(&mut self, thread: u32, bits: u64, sieve: &mut S, counted: &mut Scanned) {
         match Record::decode(bits) {
             Some(Record::Begin { region }) => {
                 self.regions.push(region);
@@ -146,9 +156,6 @@ impl Scan {
                 self.holds.follow(LockOp::Release, lock);
             }
             Some(Record::Fork { .. }) => self.act(thread, sieve),
-            Some(
-                Record::NewLock { .. } | Record::NewClassLock { .. } | Record::NewObject { .. },
-            ) => announce.push(bits),
             _ => {}
         }
     }

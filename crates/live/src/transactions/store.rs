@@ -1,7 +1,7 @@
 //! The records of threads as they were written, until it is known whether anybody wants them.
 //!
 //! What will be looked at goes to a log of its own; what nobody can want any more is freed; what is undecided stays.
-//! Of the undecided, what does not fit the memory it may have goes to a temporary file, block by block.
+//! Of the undecided, what does not fit the memory it may have goes to a temporary file, block by block, with the order of its records.
 //! At the limit of the disk, or when it is full, whole stretches are dropped and counted: the rest of the run is then judged without these transactions.
 //! Leaving a transaction out takes conflicts away and adds none, so nothing that is reported becomes wrong.
 
@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
+use std::time::Instant;
 
-use rustc_hash::FxHashMap;
-
-use super::locks::Hold;
+use super::locks::{self, Hold};
 use super::log::{self, Log};
+use super::pieces::{Piece, Pieces};
 
 /// Blocks that are kept for reuse.
 const SPARE: usize = 256;
@@ -37,24 +37,22 @@ impl Default for Room {
     fn default() -> Self {
         Self {
             search: 4 << 20,
-            memory: 256 << 20,
+            memory: 64 << 20,
             disk: 8 << 30,
             block: 4096,
         }
     }
 }
 
-/// Consecutive records of a thread that will be looked at, in one turn of the order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Piece {
-    pub thread: u32,
-    pub position: u64,
-    pub count: u64,
-    /// Its place in the order of all records.
-    pub order: u64,
-    /// Where it is in the log.
-    pub at: u64,
+/// From this position on a thread's records follow each other in the order of all, from this place on.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    position: u64,
+    order: u64,
 }
+
+/// A turn takes as much room as so many records.
+const TURN: u64 = 2;
 
 #[derive(Debug)]
 enum Data {
@@ -69,25 +67,26 @@ struct Block {
     first: u64,
     count: u64,
     data: Data,
+    /// The first is that of the first record; empty if they are on the disk or lost.
+    turns: Vec<Turn>,
+    /// How many there are.
+    turn_count: u64,
 }
 
 impl Block {
     fn end(&self) -> u64 {
         self.first + self.count
     }
-}
 
-/// From this position on a thread's records follow each other in the order of all, from this place on.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    position: u64,
-    order: u64,
+    /// What it takes, in records.
+    fn size(&self) -> u64 {
+        self.count + TURN * self.turn_count
+    }
 }
 
 #[derive(Debug, Default)]
 struct Stream {
     blocks: VecDeque<Block>,
-    turns: VecDeque<Turn>,
     end: u64,
 }
 
@@ -98,23 +97,27 @@ pub struct Store {
     spare: Vec<Vec<u64>>,
     /// Records so far, of all threads.
     order: u64,
-    /// Records in memory, and how many there may be before the next search.
+    /// What is in memory and what is on the disk or lost, in records; and how much there may be before the next search.
     resident: u64,
+    elsewhere: u64,
     search_at: u64,
     file: Option<File>,
     /// Slots of the file: how many there are, and which are free.
     slots: u64,
     free: Vec<u64>,
-    /// What will be looked at.
+    /// What will be looked at: for each stretch the locks held where it begins, and its records.
     pub kept: Log,
-    pub pieces: Vec<Piece>,
-    /// By thread and position: the locks held where a wanted stretch begins.
-    pub starts: FxHashMap<(u32, u64), Vec<Hold>>,
+    pub pieces: Pieces,
+    /// Records that will be looked at.
+    pub wanted: u64,
     /// Bytes of undecided records that went to the disk.
     pub spilled: u64,
     pub most_resident: u64,
     /// Wanted stretches that were dropped, and their records.
     pub dropped: (u64, u64),
+    /// Somebody waits, and what is wanted after this is left out; so many records.
+    pub until: Option<Instant>,
+    pub left_out: u64,
     buffer: Vec<u64>,
 }
 
@@ -126,24 +129,32 @@ impl Store {
             spare: Vec::new(),
             order: 0,
             resident: 0,
+            elsewhere: 0,
             search_at: room.search / 8,
             file: None,
             slots: 0,
             free: Vec::new(),
             kept: Log::default(),
-            pieces: Vec::new(),
-            starts: FxHashMap::default(),
+            pieces: Pieces::default(),
+            wanted: 0,
             spilled: 0,
             most_resident: 0,
             dropped: (0, 0),
+            until: None,
+            left_out: 0,
             buffer: Vec::new(),
         }
+    }
+
+    /// Where the next record will be in the order of all.
+    pub fn order(&self) -> u64 {
+        self.order
     }
 
     /// Whether it is worth looking for what can be freed.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.resident >= self.search_at
+        self.resident + self.elsewhere >= self.search_at
     }
 
     /// The next records of the order.
@@ -153,36 +164,43 @@ impl Store {
             self.streams.resize_with(index + 1, Stream::default);
         }
         let stream = &mut self.streams[index];
-        let (position, order) = (stream.end, self.order);
-        let goes_on = |turn: &Turn| turn.order + (position - turn.position) == order;
-        if !stream.turns.back().is_some_and(goes_on) {
-            stream.turns.push_back(Turn { position, order });
-        }
         let block = self.room.block;
-        self.order += records.len() as u64;
-        self.resident += records.len() as u64;
         while !records.is_empty() {
-            let last = match stream.blocks.back_mut() {
-                Some(Block {
-                    data: Data::Memory(data),
-                    count,
-                    ..
-                }) if data.len() < block => Some((data, count)),
-                _ => None,
+            let has_room = |last: &mut Block| match &last.data {
+                Data::Memory(data) => data.len() < block && last.turns.len() < block / 2,
+                Data::Disk(_) | Data::Lost => false,
             };
-            let Some((data, count)) = last else {
-                let data = (self.spare.pop()).unwrap_or_else(|| Vec::with_capacity(block));
+            if !stream.blocks.back_mut().is_some_and(has_room) {
+                // A thread that does little gets no block that holds much.
+                let long = stream.end >= block as u64;
+                let data = (long.then(|| self.spare.pop()).flatten()).unwrap_or_default();
                 stream.blocks.push_back(Block {
                     first: stream.end,
                     count: 0,
                     data: Data::Memory(data),
+                    turns: Vec::new(),
+                    turn_count: 0,
                 });
-                continue;
+            }
+            let Some(last) = stream.blocks.back_mut() else {
+                return;
             };
+            let Data::Memory(data) = &mut last.data else {
+                return;
+            };
+            let (position, order) = (stream.end, self.order);
+            let goes_on = |turn: &Turn| turn.order + (position - turn.position) == order;
+            if !last.turns.last().is_some_and(goes_on) {
+                last.turns.push(Turn { position, order });
+                last.turn_count += 1;
+                self.resident += TURN;
+            }
             let now = records.len().min(block - data.len());
             data.extend_from_slice(&records[..now]);
-            *count += now as u64;
+            last.count += now as u64;
             stream.end += now as u64;
+            self.order += now as u64;
+            self.resident += now as u64;
             records = &records[now..];
         }
     }
@@ -190,32 +208,36 @@ impl Store {
     /// Nothing of the thread before this position is wanted.
     #[inline]
     pub fn free_before(&mut self, thread: u32, floor: u64) {
-        let Some(stream) = self.streams.get_mut(thread as usize) else {
-            return;
-        };
-        while stream.blocks.front().is_some_and(|b| b.end() <= floor) {
-            if let Some(block) = stream.blocks.pop_front() {
-                recycle(block, &mut self.spare, &mut self.free, &mut self.resident);
-            }
-        }
-        while stream.turns.get(1).is_some_and(|t| t.position <= floor) {
-            stream.turns.pop_front();
+        let index = thread as usize;
+        while let Some(stream) = self.streams.get_mut(index)
+            && stream.blocks.front().is_some_and(|b| b.end() <= floor)
+            && let Some(block) = stream.blocks.pop_front()
+        {
+            self.recycle(block);
         }
     }
 
     /// These records of a thread will be looked at; the locks are those held at their begin.
-    pub fn keep(&mut self, thread: u32, range: Range<u64>, holds: Vec<Hold>) {
+    pub fn keep(&mut self, thread: u32, range: Range<u64>, holds: &[Hold]) {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            self.left_out += range.end - range.start;
+            return;
+        }
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
+        locks::encode(holds, &mut buffer);
+        let held = buffer.len();
         let more = range.end - range.start;
-        let found = self.fits(more) && self.read(thread, &range, &mut buffer).is_ok();
-        let whole = buffer.len() as u64 == more;
-        let at = self.kept.len();
-        if found && whole && self.kept.push(&buffer).is_ok() {
-            self.cut(thread, &range, at);
-            if !holds.is_empty() {
-                self.starts.insert((thread, range.start), holds);
-            }
+        let mut turns = Vec::new();
+        let found = self.fits(more) && (self.read(thread, &range, &mut buffer, &mut turns)).is_ok();
+        let whole = (buffer.len() - held) as u64 == more;
+        let at = self.kept.len() + held as u64;
+        if found
+            && whole
+            && self.kept.push(&buffer).is_ok()
+            && self.cut(thread, &range, &turns, at, held as u32).is_ok()
+        {
+            self.wanted += more;
         } else {
             self.dropped.0 += 1;
             self.dropped.1 += more;
@@ -229,16 +251,20 @@ impl Store {
         (undecided + self.kept.len() + records) * 8 <= self.room.disk
     }
 
-    fn cut(&mut self, thread: u32, range: &Range<u64>, at: u64) {
-        let Some(stream) = self.streams.get(thread as usize) else {
-            return;
-        };
-        let turns = &stream.turns;
+    /// Cuts a stretch where the order of all goes on with another thread.
+    fn cut(
+        &mut self,
+        thread: u32,
+        range: &Range<u64>,
+        turns: &[Turn],
+        at: u64,
+        held: u32,
+    ) -> io::Result<()> {
         let mut next = turns.partition_point(|turn| turn.position <= range.start);
         let mut position = range.start;
         while position < range.end {
             let Some(turn) = next.checked_sub(1).and_then(|at| turns.get(at)) else {
-                return;
+                return Ok(());
             };
             let until = turns.get(next).map_or(u64::MAX, |turn| turn.position);
             while position < until.min(range.end) {
@@ -246,17 +272,25 @@ impl Store {
                 self.pieces.push(Piece {
                     thread,
                     position,
-                    count,
+                    count: count as u32,
+                    held: if position == range.start { held } else { 0 },
                     order: turn.order + (position - turn.position),
                     at: at + (position - range.start),
-                });
+                })?;
                 position += count;
             }
             next += 1;
         }
+        Ok(())
     }
 
-    fn read(&self, thread: u32, range: &Range<u64>, into: &mut Vec<u64>) -> io::Result<()> {
+    fn read(
+        &self,
+        thread: u32,
+        range: &Range<u64>,
+        into: &mut Vec<u64>,
+        turns: &mut Vec<Turn>,
+    ) -> io::Result<()> {
         let Some(stream) = self.streams.get(thread as usize) else {
             return Ok(());
         };
@@ -271,10 +305,17 @@ impl Store {
             match (&block.data, &self.file) {
                 (Data::Memory(data), _) => {
                     into.extend_from_slice(&data[from as usize..to as usize]);
+                    turns.extend_from_slice(&block.turns);
                 }
                 (Data::Disk(slot), Some(file)) => {
-                    let at = slot * self.room.block as u64 + from;
-                    log::read(file, at, (to - from) as usize, into)?;
+                    let at = self.slot(*slot);
+                    log::read(file, at + from, (to - from) as usize, into)?;
+                    let mut words = Vec::new();
+                    let count = TURN * block.turn_count;
+                    log::read(file, at + block.count, count as usize, &mut words)?;
+                    let (pairs, _) = words.as_chunks::<2>();
+                    let turn = |&[position, order]: &[u64; 2]| Turn { position, order };
+                    turns.extend(pairs.iter().map(turn));
                 }
                 _ => {}
             }
@@ -282,15 +323,22 @@ impl Store {
         Ok(())
     }
 
+    /// Where a slot begins in the file: there is room for the records of a block and as much for its turns.
+    fn slot(&self, slot: u64) -> u64 {
+        slot * 2 * self.room.block as u64
+    }
+
     /// Frees what is in none of the stretches, which are sorted by thread and begin.
     pub fn sweep(&mut self, undecided: &[(u32, Range<u64>)]) {
+        self.most_resident = self.most_resident.max(self.resident);
         let mut rest = undecided;
-        for (thread, stream) in self.streams.iter_mut().enumerate() {
+        for thread in 0..self.streams.len() {
             let of_thread = rest.partition_point(|(of, _)| *of <= thread as u32);
             let (mut wanted, others) = rest.split_at(of_thread);
             rest = others;
-            let mut kept = VecDeque::with_capacity(stream.blocks.len());
-            for block in stream.blocks.drain(..) {
+            let blocks = std::mem::take(&mut self.streams[thread].blocks);
+            let mut kept = VecDeque::new();
+            for block in blocks {
                 while let Some(((_, first), after)) = wanted.split_first()
                     && first.end <= block.first
                 {
@@ -299,25 +347,12 @@ impl Store {
                 if wanted.first().is_some_and(|(_, s)| s.start < block.end()) {
                     kept.push_back(block);
                 } else {
-                    recycle(block, &mut self.spare, &mut self.free, &mut self.resident);
+                    self.recycle(block);
                 }
             }
-            stream.blocks = kept;
-            // A turn stays if any block does that it may have records in.
-            let blocks = &stream.blocks;
-            let turns: Vec<Turn> = stream.turns.drain(..).collect();
-            for (at, turn) in turns.iter().enumerate() {
-                let until = turns.get(at + 1).map_or(u64::MAX, |next| next.position);
-                let block = blocks.partition_point(|block| block.end() <= turn.position);
-                let used = blocks.get(block).is_some_and(|block| block.first < until);
-                if used || until == u64::MAX {
-                    stream.turns.push_back(*turn);
-                }
-            }
+            self.streams[thread].blocks = kept;
         }
-        self.most_resident = self.most_resident.max(self.resident);
-        self.spill();
-        self.search_at = (self.room.search / 8).max(2 * self.resident);
+        self.search_at = (self.room.search / 8).max(2 * (self.resident + self.elsewhere));
     }
 
     /// Whether a record is still there.
@@ -333,56 +368,72 @@ impl Store {
         })
     }
 
-    /// Moves the oldest full blocks of each thread to the disk while there are too many.
-    fn spill(&mut self) {
-        let limit = self.room.memory / 8;
-        for thread in 0..self.streams.len() {
-            for at in 0..self.streams[thread].blocks.len() {
-                if self.resident <= limit {
-                    return;
+    /// Moves blocks to the disk if there are too many, the oldest of each thread first, until half of the memory is free.
+    pub fn spill_if_due(&mut self) {
+        if self.resident <= self.room.memory / 8 {
+            return;
+        }
+        self.most_resident = self.most_resident.max(self.resident);
+        let enough = self.room.memory / 16;
+        // Those that threads are still writing only if the others are not enough.
+        for spare_last in [1, 0] {
+            for thread in 0..self.streams.len() {
+                let until = self.streams[thread].blocks.len().saturating_sub(spare_last);
+                for at in 0..until {
+                    if self.resident <= enough {
+                        return;
+                    }
+                    self.spill(thread, at);
                 }
-                let slot = self.free.pop().or_else(|| {
-                    let fits = self.fits(self.room.block as u64);
-                    self.slots += u64::from(fits);
-                    fits.then(|| self.slots - 1)
-                });
-                let block = &mut self.streams[thread].blocks[at];
-                let full = |data: &Vec<u64>| data.len() == self.room.block;
-                let Data::Memory(data) = &block.data else {
-                    self.free.extend(slot);
-                    continue;
-                };
-                if !full(data) {
-                    self.free.extend(slot);
-                    break;
-                }
-                if self.file.is_none() {
-                    self.file = tempfile::tempfile().ok();
-                }
-                let written = slot.filter(|slot| {
-                    let at = slot * self.room.block as u64;
-                    (self.file.as_ref()).is_some_and(|file| log::write(file, at, data).is_ok())
-                });
-                self.resident -= data.len() as u64;
-                if written.is_some() {
-                    self.spilled += data.len() as u64 * 8;
-                }
-                block.data = written.map_or(Data::Lost, Data::Disk);
             }
         }
     }
-}
 
-fn recycle(block: Block, spare: &mut Vec<Vec<u64>>, free: &mut Vec<u64>, resident: &mut u64) {
-    match block.data {
-        Data::Memory(mut data) => {
-            *resident -= data.len() as u64;
-            if spare.len() < SPARE {
-                data.clear();
-                spare.push(data);
-            }
+    fn spill(&mut self, thread: usize, at: usize) {
+        let block = &self.streams[thread].blocks[at];
+        let Data::Memory(data) = &block.data else {
+            return;
+        };
+        let mut words = data.clone();
+        words.extend((block.turns.iter()).flat_map(|turn| [turn.position, turn.order]));
+        let (size, bytes) = (block.size(), block.count * 8);
+        let slot = self.free.pop().or_else(|| {
+            let fits = self.fits(self.room.block as u64);
+            self.slots += u64::from(fits);
+            fits.then(|| self.slots - 1)
+        });
+        if self.file.is_none() {
+            self.file = tempfile::tempfile().ok();
         }
-        Data::Disk(slot) => free.push(slot),
-        Data::Lost => {}
+        let written = slot.filter(|slot| {
+            let at = self.slot(*slot);
+            (self.file.as_ref()).is_some_and(|file| log::write(file, at, &words).is_ok())
+        });
+        self.resident -= size;
+        self.elsewhere += size;
+        if written.is_some() {
+            self.spilled += bytes;
+        }
+        let block = &mut self.streams[thread].blocks[at];
+        block.data = written.map_or(Data::Lost, Data::Disk);
+        block.turns = Vec::new();
+    }
+
+    fn recycle(&mut self, block: Block) {
+        let size = block.size();
+        match block.data {
+            Data::Memory(mut data) => {
+                self.resident -= size;
+                if self.spare.len() < SPARE && data.capacity() >= self.room.block {
+                    data.clear();
+                    self.spare.push(data);
+                }
+            }
+            Data::Disk(slot) => {
+                self.elsewhere -= size;
+                self.free.push(slot);
+            }
+            Data::Lost => self.elsewhere -= size,
+        }
     }
 }

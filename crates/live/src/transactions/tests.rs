@@ -1,6 +1,8 @@
 //! Random runs, written as the runtime writes them, heard in full and sifted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use untorn_analyses::doublechecker::{Dependences, DoubleChecker};
@@ -11,7 +13,7 @@ use untorn_channel::{Declaration as Told, Record};
 use untorn_findings::{Kind, Region, Verdict};
 
 use super::{Room, Sifted};
-use crate::drain::Chunk;
+use crate::drain::{Chunk, Passed};
 use crate::source::LiveSource;
 
 const THREADS: usize = 4;
@@ -328,9 +330,11 @@ impl World {
             let records = stream[sent[t]..end].to_vec();
             sent[t] = end;
             let thread = t as u32;
-            chunks.send(Chunk { thread, records }).unwrap();
+            let chunk = Passed::Chunk(Chunk { thread, records });
+            chunks.send(chunk).unwrap();
         }
-        LiveSource::new("test".to_owned(), chunks_out, declarations_out)
+        let gone = Arc::new(AtomicBool::new(true));
+        LiveSource::new("test".to_owned(), chunks_out, declarations_out, gone)
     }
 }
 

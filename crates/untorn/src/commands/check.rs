@@ -1,5 +1,7 @@
 //! `untorn check`: analyses of class files, without a run.
 
+use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -140,7 +142,7 @@ pub enum Filter {
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let spec = specification(args.spec.as_deref())?;
-    let plan = plan(args);
+    let plan = plan(args)?;
     let program = Program::load(&plan)?;
     let mut document = Document::new(inputs(args));
     document
@@ -282,16 +284,17 @@ fn per_thousand(count: usize, lines: usize) -> Value {
     format!("{count} ({rate:.1} per 1000 lines)").into()
 }
 
-fn plan(args: &CheckArgs) -> LoadPlan {
-    LoadPlan {
+fn plan(args: &CheckArgs) -> Result<LoadPlan, Failure> {
+    let plan = load_plan(
+        &args.paths,
+        args.classpath.as_deref(),
+        args.jdk.clone(),
+        args.main.clone(),
+    )?;
+    Ok(LoadPlan {
         jdk_classes: args.jdk_class.clone(),
-        ..load_plan(
-            &args.paths,
-            args.classpath.as_deref(),
-            args.jdk.clone(),
-            args.main.clone(),
-        )
-    }
+        ..plan
+    })
 }
 
 /// What to load, from the options that name it.
@@ -300,17 +303,47 @@ pub fn load_plan(
     classpath: Option<&str>,
     jdk: Option<PathBuf>,
     main: Option<String>,
-) -> LoadPlan {
-    LoadPlan {
+) -> Result<LoadPlan, Failure> {
+    Ok(LoadPlan {
         inputs: paths.to_vec(),
-        classpath: (classpath.into_iter())
-            .flat_map(std::env::split_paths)
-            .filter(|path| *path != Path::new(""))
-            .collect(),
+        classpath: class_path(classpath)?,
         jdk: jdk.map_or(JdkChoice::Discover, JdkChoice::Home),
         main,
         ..LoadPlan::default()
+    })
+}
+
+/// The files and folders of a class path; `lib/*` stands for the jars in `lib`, as it does for `java`.
+///
+/// What is not there is an error: without it classes would be missing that the user has named.
+fn class_path(text: Option<&str>) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    let paths = text.into_iter().flat_map(std::env::split_paths);
+    for path in paths.filter(|path| *path != Path::new("")) {
+        let failed = |source| Failure::File {
+            path: format!("--classpath: {}", path.display()),
+            source,
+        };
+        if path.file_name() == Some(OsStr::new("*")) {
+            let folder = path.parent().filter(|folder| *folder != Path::new(""));
+            let folder = folder.unwrap_or(Path::new("."));
+            let entries = folder
+                .read_dir()
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+            let mut jars: Vec<PathBuf> = (entries.map_err(failed)?.iter().map(DirEntry::path))
+                .filter(|path| {
+                    path.extension()
+                        .is_some_and(|e| e.eq_ignore_ascii_case("jar"))
+                })
+                .collect();
+            jars.sort();
+            all.append(&mut jars);
+        } else {
+            path.metadata().map_err(failed)?;
+            all.push(path);
+        }
     }
+    Ok(all)
 }
 
 fn inputs(args: &CheckArgs) -> Vec<String> {

@@ -88,7 +88,7 @@ pub fn run(args: &InferArgs) -> Result<ExitCode, Failure> {
     }
     let spec = specification(args.declared.as_deref())?;
     let stage = Stage::begin("reading classes");
-    let program = Program::load(&plan(args))?;
+    let program = Program::load(&plan(args)?)?;
     stage.next("reading sources");
     let sources = declarations(&args.source)?;
     let annotations =
@@ -126,7 +126,7 @@ pub fn run(args: &InferArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn plan(args: &InferArgs) -> LoadPlan {
+fn plan(args: &InferArgs) -> Result<LoadPlan, Failure> {
     load_plan(
         &args.paths,
         args.classpath.as_deref(),

@@ -122,6 +122,8 @@ pub fn first_run(source: &mut LiveSource) -> Seen {
             thread,
             transaction,
         } => graph.name(thread, transaction.number, transaction.region),
+        Told::Ended { thread } => graph.ended(thread),
+        Told::Round => graph.round(),
     });
     let found = graph.finish();
     let mut profile = Profile::default();

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use untorn_live::{LiveSource, Process, Tally, record, watch};
+use untorn_live::{LiveSource, Process, Tally, record, watch_all};
 use untorn_trace::{Source, UtrOptions};
 
 use crate::cli::RecordArgs;
-use crate::commands::watching::{options, stats, status_of, warn};
+use crate::commands::watching::{options, say_left_out, say_unwatched, stats, status_of, warn};
 use crate::failure::Failure;
 use crate::output::tell;
 
@@ -18,7 +18,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     // A folder that does not exist is said before the program starts.
     File::create(&args.output).map_err(|error| Failure::file(&args.output, error))?;
     let first = AtomicBool::new(true);
-    let (status, processes) = watch(&options, |process, source| {
+    let ran = watch_all(&options, |process, source| {
         let path = if first.swap(false, Ordering::Relaxed) {
             args.output.clone()
         } else {
@@ -26,19 +26,20 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         };
         keep(args, &path, source)
     })?;
-    if processes.is_empty() {
+    if ran.processes.is_empty() {
         return Err(Failure::NothingWatched);
     }
-    for mut process in processes {
+    for mut process in ran.processes {
         warn(&process);
         let tally = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
+        say_left_out(&process.process, tally);
         if args.stats {
             for (name, value) in stats(&process, tally) {
                 eprintln!("{name}: {value}");
             }
         }
     }
-    Ok(status_of(status))
+    Ok(say_unwatched(&ran.unwatched).unwrap_or_else(|| status_of(ran.status)))
 }
 
 /// Where a further process is kept: `run.utr` becomes `run.4711.utr`.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
 use untorn_findings::Document;
-use untorn_live::{LiveSource, Tally, watch};
+use untorn_live::{Limits, LiveSource, Tally, watch_all};
 use untorn_trace::Source;
 
 use crate::cli::{Format, RunArgs, StatusOf};
@@ -14,7 +14,9 @@ use crate::code::{self, named};
 use crate::commands::looked::{Looked, Sharing};
 use crate::commands::multi_run::{candidates, chosen, first_run, stale};
 use crate::commands::sifting::{sift, suffices};
-use crate::commands::watching::{ending, options, stats, status_of, warn};
+use crate::commands::watching::{
+    ending, options, say_left_out, say_unwatched, stats, status_of, warn,
+};
 use crate::failure::Failure;
 use crate::output::{deliver, format, note, tell, write};
 use crate::selection::{AnalysisName, RunMode, write_profile};
@@ -47,10 +49,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     // What is wrong with the arguments is said before the program starts.
     let wanted = args.selection.select(default(args))?;
     options.config.mode = chosen(&args.selection)?;
+    if args.selection.mode == RunMode::First {
+        options.limits = Limits::of_first_run();
+    }
     let mut names = wanted.analyses.iter().map(|analysis| analysis.name());
     options.config.code = true;
     options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
-    let (status, processes) = watch(&options, |_, source| analyze(args, source))?;
+    let ran = watch_all(&options, |_, source| analyze(args, source))?;
+    let (status, processes) = (ran.status, ran.processes);
     if processes.is_empty() {
         return Err(Failure::NothingWatched);
     }
@@ -64,6 +70,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     for mut process in processes {
         warn(&process);
         let seen = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
+        say_left_out(&process.process, seen.tally);
         let mut counts = seen.outcome.stats;
         looked.add(&process, &mut counts);
         counts.extend(stats(&process, seen.tally));
@@ -107,6 +114,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     } else {
         deliver(&document, &args.output)?
     };
+    // Whatever was found: what was not looked at must not pass for clean.
+    let own = say_unwatched(&ran.unwatched).unwrap_or(own);
     if !status.success() && args.exit_code != StatusOf::Untorn {
         // The statuses of both overlap, so it is said whose it is.
         note(&format!("the program ended with {}", ending(status)));
@@ -156,8 +165,8 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     if sifted.is_some() {
         analyses = vec![args.selection.precise_analysis()];
     }
+    source.reuse_ids();
     if sifted.is_none() {
-        source.reuse_ids();
         analyses.push(Box::new(Sharing::default()));
     }
     if analyses.iter().any(|analysis| analysis.needs_replay()) {

@@ -8,10 +8,11 @@ use std::process::{ExitCode, ExitStatus};
 use serde_json::{Map, Value, json};
 use untorn_channel::Config;
 use untorn_channel::config::{Tracking, is_platform};
-use untorn_live::{Options, Tally, Watched, agent_library};
+use untorn_live::{Options, Process, Tally, Watched, agent_library};
 
 use crate::cli::{TrackingArg, WatchArgs};
 use crate::failure::Failure;
+use crate::output::note;
 
 /// What to start, and what to ask of the agent.
 pub fn options(
@@ -77,6 +78,24 @@ pub fn warn<T>(watched: &Watched<T>) {
     }
 }
 
+/// Tells how much of a process nobody looked at, since the run was to end.
+pub fn say_left_out(process: &Process, tally: Tally) {
+    if tally.left_out > 0 {
+        note(&format!(
+            "process {}: stopped; its last {} records were not looked at, so what tears there is not reported",
+            process.pid, tally.left_out
+        ));
+    }
+}
+
+/// Tells what kept processes from being watched, and the status of a run that is not complete for it.
+pub fn say_unwatched(unwatched: &[String]) -> Option<ExitCode> {
+    for why in unwatched {
+        note(&format!("the run is incomplete: {why}"));
+    }
+    (!unwatched.is_empty()).then_some(ExitCode::from(2))
+}
+
 /// Counts of one process, for `--stats`.
 pub fn stats<T>(watched: &Watched<T>, tally: Tally) -> Map<String, Value> {
     let mut stats = Map::new();
@@ -91,6 +110,7 @@ pub fn stats<T>(watched: &Watched<T>, tally: Tally) -> Map<String, Value> {
         ("events put in", tally.put_in),
         ("records undeclared", tally.undeclared),
         ("records cut off", tally.cut_off),
+        ("records left out", tally.left_out),
         ("object ids", tally.objects),
         ("location ids", tally.locations),
         ("lock ids", tally.locks),
