@@ -32,7 +32,7 @@ const RECORDING: [(&str, &str); 9] = [
     (RUNTIME, "touchStatic"),
 ];
 /// What tests a word by itself and records under it, without a lock.
-const TESTING: [(&str, &str); 3] = [(SHADOW, "record"), (OWNER, "claim"), (OWNER, "share")];
+const TESTING: [(&str, &str); 2] = [(SHADOW, "record"), (OWNER, "claim")];
 
 /// An instruction, as far as it matters here.
 #[derive(Debug, Clone, PartialEq)]

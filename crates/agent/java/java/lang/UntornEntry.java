@@ -89,10 +89,11 @@ final class UntornEntry extends WeakReference<Object> {
         return word & UntornShadow.OBJECT;
     }
 
-    /** The id as a holder of locations, made on first use; 0 if there is none left. */
+    /** The id as a holder of locations, made on first use; 0 if there is none left, or it is tracked no more. */
     long objectId(UntornThread c) {
         long known = word & UntornShadow.OBJECT;
         if (known != 0) return known;
+        if (word == UntornOwner.UNTRACKED) return 0;
         c.room();
         long made = c.newObject();
         if (made == 0) return 0;
@@ -103,6 +104,8 @@ final class UntornEntry extends WeakReference<Object> {
         for (;;) {
             long now = word;
             if ((now & UntornShadow.OBJECT) != 0) return now & UntornShadow.OBJECT;
+            // Given up meanwhile: it has no id any more.
+            if (now == UntornOwner.UNTRACKED) return 0;
             if (now == 0 && U.compareAndSetLong(this, WORD, 0, fresh)) return made;
         }
     }

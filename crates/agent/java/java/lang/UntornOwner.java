@@ -232,6 +232,7 @@ final class UntornOwner {
         UntornShadow.abandon(c);
         c.offset = offset;
         c.word = 0;
+        c.before = word;
         c.held = holder;
         if (U.compareAndSetLong(holder, offset, word, UntornShadow.locked(word, c))) return true;
         c.held = null;
@@ -241,15 +242,8 @@ final class UntornOwner {
     /** A second thread reads an object that another one reads; whether it became read-shared. */
     private static boolean share(Object holder, long offset, long word, UntornThread owner, int site,
             UntornThread c) {
-        UntornThread.probe();
-        c.edge(owner.past());
-        long number = Math.min(c.share(), UntornShadow.UNKNOWN_TRANSITION);
-        // That may have taken a while.
-        if (!begin(c)) return false;
-        long shared = UntornShadow.RD_SH | number << UntornThread.OBJECT_BITS | word & UntornShadow.OBJECT;
-        owner.shares();
-        if (!U.compareAndSetLong(holder, offset, word, shared)) return false;
-        c.write(UntornShadow.access(site, shared));
+        if (!c.share(holder, offset, word, owner)) return false;
+        c.write(UntornShadow.access(site, word));
         return true;
     }
 

@@ -197,6 +197,7 @@ final class UntornShadow {
         c.word = 0;
         c.held = holder;
         long word = U.getLong(holder, offset);
+        c.before = word;
         if (word < 0 || !locks(word) || !U.compareAndSetLong(holder, offset, word, locked(word, c))) {
             word = contend(holder, offset, c);
         }
@@ -242,7 +243,8 @@ final class UntornShadow {
         for (;;) {
             long word = U.getLongVolatile(holder, c.offset);
             if (word >= 0 || (word & OWNER) != c.owner) break;
-            long free = c.word != 0 ? c.word : LOCKS | WR_EX | c.owner | word & OBJECT;
+            // Without its next state there was no access, and perhaps not all edges are drawn that a new owner needs.
+            long free = c.word != 0 ? c.word : c.before;
             // Fails if somebody asks for it just now, or frees it.
             if (U.compareAndSetLong(holder, c.offset, word, free)) break;
         }
@@ -265,6 +267,7 @@ final class UntornShadow {
             long word = U.getLongVolatile(holder, offset);
             if (!locks(word)) return word;
             if (word >= 0) {
+                c.before = word;
                 if (U.compareAndSetLong(holder, offset, word, locked(word, c))) return word;
             } else {
                 // The holder is about to free it unless it was preempted, sleeps or loads a class.

@@ -151,6 +151,8 @@ public final class UntornThread {
     long offset;
     /** What the word becomes when it is freed; 0 until that is known. */
     long word;
+    /** What it was before it was locked, and becomes again if its next state does not get known. */
+    long before;
     /**
      * The same, once the access is recorded and the word only waits for this thread's next safe point; 0 else.
      * Who then finds this thread asleep frees the word.
@@ -933,6 +935,31 @@ public final class UntornThread {
         }
         see(number);
         return number;
+    }
+
+    /**
+     * The same for a word that another thread owns for reading: changes it, unless it is another one by now.
+     * All under the lock, which every such change takes: the owner lives on, so a word that was read-shared, written
+     * to and given back to it looks the same, and an edge that was drawn before would be too old.
+     */
+    boolean share(Object holder, long offset, long word, UntornThread owner) {
+        probe();
+        globalLock();
+        try {
+            if (U.getLongVolatile(holder, offset) != word) return false;
+            edge(owner.past());
+            edge(lastShared);
+            long number = sharedCount + 1;
+            lastShared = here();
+            sharedCount = number;
+            see(number);
+            owner.shares();
+            long known = Math.min(number, UntornShadow.UNKNOWN_TRANSITION);
+            long shared = UntornShadow.RD_SH | known << OBJECT_BITS | word & UntornShadow.OBJECT;
+            return U.compareAndSetLong(holder, offset, word, shared);
+        } finally {
+            globalUnlock();
+        }
     }
 
     /** This thread reads an object that became read-shared with that number, or with one that no longer fits its word. */
