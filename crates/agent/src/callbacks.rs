@@ -222,10 +222,13 @@ unsafe extern "system" fn class_file_load(
     }
 }
 
+/// A change to a class file.
+type Edit<'e> = dyn Fn(&[u8]) -> Result<Vec<u8>, EditError> + 'e;
+
 /// What becomes of a class of the platform; `None` if it is none that is changed.
 fn edit_platform(agent: &Agent, name: &str, bytes: &[u8]) -> Option<Result<Vec<u8>, EditError>> {
     let platform = &agent.plan.platform;
-    let hooks: [(bool, &dyn Fn(&[u8]) -> Result<Vec<u8>, EditError>); 3] = [
+    let hooks: [(bool, &Edit<'_>); 3] = [
         (jdk::concerns(name), &jdk::edit),
         (platform.concerns(name), &|bytes| {
             platform.edit(bytes, &agent.registry)

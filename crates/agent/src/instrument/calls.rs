@@ -4,7 +4,7 @@
 //! The variables are cleared afterwards, so that no object stays alive longer than it did.
 
 use untorn_classfile::Op;
-use untorn_classfile::edit::{Label, Snippet, State};
+use untorn_classfile::edit::{Label, Snippet};
 use untorn_classfile::read::{FieldType, MemberRef, MethodType, PoolIndex};
 
 use super::Extent;
@@ -13,13 +13,6 @@ use super::model::{Effect, Method, Operand};
 use super::weave::{Category, Result, Weaver};
 
 pub(super) const OBJECT: &str = "Ljava/lang/Object;";
-
-/// Locks of the platform, by the classes that programs make and extend.
-const LOCKS: [&str; 3] = [
-    "java/util/concurrent/locks/ReentrantLock",
-    "java/util/concurrent/locks/ReentrantReadWriteLock",
-    "java/util/concurrent/locks/StampedLock",
-];
 
 /// Where receiver and arguments are while code is inserted before a call.
 pub(super) struct Operands {
@@ -43,9 +36,6 @@ impl Weaver<'_, '_> {
         op: Op,
         called: &MemberRef<'_>,
     ) -> Result<()> {
-        if op == Op::Invokespecial && called.name == "<init>" {
-            return self.lock_made(index, called);
-        }
         let plan = self.subject.plan;
         let Some(row) = plan.models.find(called) else {
             return Ok(());
@@ -220,37 +210,6 @@ impl Weaver<'_, '_> {
             }
         }
         self.forget(index, op, &operands);
-        Ok(())
-    }
-
-    /// Says that a lock was made: by a constructor that left it on the stack, or called by that of a subclass.
-    fn lock_made(&mut self, index: usize, called: &MemberRef<'_>) -> Result<()> {
-        if !LOCKS.contains(&&*called.class) {
-            return Ok(());
-        }
-        let made = Some(self.pool.object_type(&called.class)?);
-        let (before, after) = (self.survey.state(index), self.survey.state(index + 1));
-        let of_subclass = before.is_some_and(State::is_before_super)
-            && !after.is_some_and(State::is_before_super);
-        let is_left = after.and_then(|state| state.peek(0)) == made;
-        if !of_subclass && !is_left {
-            // It is made for nobody, or found where it is used first.
-            return Ok(());
-        }
-        let Some(site) = self.site(index, None) else {
-            return Ok(());
-        };
-        let context = self.context()?;
-        let method: PoolIndex = self.entry("watchLock", &format!("{OBJECT}I"))?;
-        let mut code = self.body.after_within(index);
-        if of_subclass {
-            code.local(Op::Aload, 0);
-        } else {
-            code.op(Op::Dup);
-        }
-        code.push_int(site, self.pool)?
-            .local(Op::Aload, context)
-            .invoke(Op::Invokestatic, method);
         Ok(())
     }
 

@@ -273,8 +273,6 @@ fn library_calls_tell_what_the_model_says() {
         &without_regions(),
         &[
             "lock ReentrantLock",
-            "lock ReentrantReadWriteLock",
-            "lock ReentrantLock",
             "lock ConditionObject",
             "lock ConditionObject",
             "lock ReentrantLock",

@@ -46,6 +46,8 @@ final class UntornCalls {
     }
 
     static void end(Object receiver, Object key, int index, int mode, int site, UntornThread c) {
+        // A word that is held must be freed even when recording has stopped.
+        if (!UntornRuntime.on && !(c.held instanceof UntornEntry)) return;
         Object content = UntornPlaces.content(receiver);
         if (content == null) return;
         if (mode == UntornRuntime.LOOSE || UntornMode.FIRST && mode != UntornRuntime.STEP) {

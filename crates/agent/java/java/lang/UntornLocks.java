@@ -13,7 +13,7 @@ import jdk.internal.misc.Unsafe;
 /**
  * Locks of the platform, which tell of themselves: hooks in their methods call this if they carry an entry.
  *
- * They get one when watched code makes them or uses them first. A hold that began before stays unrecorded to its end, and
+ * They get one when watched code first uses them. A hold that began before stays unrecorded to its end, and
  * so does one of a lock that implements {@link Lock} in code of its own: what that does is seen if it is made of these.
  * The site of an event is that of the watched call which led to it, or the lock's own method if none did.
  *
@@ -81,7 +81,7 @@ final class UntornLocks {
         return offset < 0 ? null : U.getReference(lock, offset);
     }
 
-    /** Watched code is about to use a lock, or has made it. */
+    /** Watched code is about to use a lock. */
     static void watch(Object lock, int site, UntornThread c) {
         if (c.silent || !Fields.FOUND) return;
         Object carrier = carrier(lock);

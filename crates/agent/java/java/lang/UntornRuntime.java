@@ -248,7 +248,7 @@ public final class UntornRuntime {
 
     // ---- library models -------------------------------------------------------------------------------------------
 
-    /** Before a call of a lock or condition, and after a lock was made: from here on the lock tells of itself. */
+    /** Before a call of a lock or condition: from here on the lock tells of itself. */
     @DontInline
     public static void watchLock(Object lock, int site, UntornThread c) {
         if (on && lock != null) UntornLocks.watch(lock, site, c);
