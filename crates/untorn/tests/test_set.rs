@@ -260,14 +260,8 @@ const MISSED_BY_CHECK: &Known = &[
         ],
     ),
     (
-        "the parts that types name are two reads of one field or halves of one access",
-        &[
-            "BrokenDoubleCheck",
-            "LazyField",
-            "LazyStatic",
-            "PlainAdd",
-            "VolatileLazy",
-        ],
+        "the parts that types name are two halves of one access",
+        &["PlainAdd"],
     ),
 ];
 
