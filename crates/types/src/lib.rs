@@ -3,12 +3,14 @@
 //! After *Types for Atomicity: Static Checking and Inference for Java* (Flanagan, Freund, Lifshin, Qadeer).
 //!
 //! ## What it says
-//! A region is *proved* if it is atomic in every context that keeps to the locks which guard the fields.
+//! A region is *proved* if types show it atomic in every schedule and for every client.
 //! For every other region, method or block, a finding shows the two parts that do not compose, the lock given back between them, the access that took a guard away, or the call whose code is neither analyzed nor modelled.
 //! `--explain Class.method` prints the inferred type, `untorn infer` writes guards and types into a copy of the sources.
 //!
 //! ## How it can be wrong
-//! Nothing that is proved can be torn, under sequential consistency and for clients that call exported methods and do not extend classes; proofs that rest on a race on plain fields are listed apart.
+//! Nothing that is proved can be torn as long as what the proofs take for granted holds: clients of a library call methods, access no fields and extend no class but abstract ones; an application loads nothing else; reflection, native code and deserialization access no fields.
+//! Whatever reaches clients or the platform may be called at any time, on any thread; code that the program model cannot follow counts as called by anybody.
+//! Proofs that rest on a race on plain fields need sequential consistency besides, and are listed apart.
 //! It proves less than is true: order that comes from elsewhere than locks, harmless races, and what unknown objects do are not seen.
 //!
 //! ## Where it differs from the paper

@@ -14,6 +14,7 @@ use crate::classes::{ClassKind, Handle, Type};
 use crate::ids::{InstrId, MethodId, NodeId, ObjectId};
 use crate::ir::Op;
 use crate::library::{Effect, Operand, Returns};
+use crate::load::Origin;
 
 /// A call, waiting for receivers.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Call {
     pub start: Option<Start>,
     /// The lambda whose body is called, if not the receiver is the task.
     pub task: Option<ObjectId>,
+    /// Set if values flow, but no abstract thread makes the call.
+    pub silent: bool,
 }
 
 /// What a call runs.
@@ -92,6 +95,15 @@ impl Solver<'_> {
     pub(super) fn bind(&mut self, call: &Arc<Call>, object: ObjectId) {
         match call.target {
             Target::Exact(method) => self.call_on(call, method, object, &call.args),
+            Target::Virtual(method) if self.unknown.is(object) => {
+                if let Some(result) = call.result {
+                    self.add_unknown(result);
+                }
+                for arg in call.args.iter().flatten() {
+                    self.hand_out(*arg);
+                }
+                self.unknown.add_call(call, method);
+            }
             Target::Virtual(method) => self.call_virtual(call, method, object, &call.args, 0),
         }
     }
@@ -124,7 +136,12 @@ impl Solver<'_> {
             .selected
             .entry((class, method))
             .or_insert_with(|| classes.select(class, method));
-        if selected.is_none() && self.is_entered(declaring) {
+        // What a library made is of a class that has the method, though only the library knows it.
+        let made_by_library = matches!(
+            self.objects.get(object).kind,
+            ObjectKind::Returned(_) | ObjectKind::Static(_)
+        ) && self.classes().class(declaring).origin == Origin::Jdk;
+        if selected.is_none() && self.is_entered(declaring) && !made_by_library {
             self.call_unknown(call, method, object);
         } else {
             self.call_on(call, selected.unwrap_or(method), object, args);
@@ -137,6 +154,9 @@ impl Solver<'_> {
         self.loader
             .assumptions
             .add(Assumption::UnknownReceiver, subject);
+        for arg in call.args.iter().skip(1).flatten() {
+            self.hand_out(*arg);
+        }
         let returns = self.classes().method(method).returns.and_then(Type::class);
         if self.objects.get(object).kind == ObjectKind::Passed
             && let (Some(class), Some(result)) = (returns, call.result)
@@ -179,7 +199,7 @@ impl Solver<'_> {
     }
 
     /// Runs the body of a lambda: captured values first, then the call's arguments.
-    fn call_lambda(
+    pub(super) fn call_lambda(
         &mut self,
         call: &Call,
         handle: Handle,
@@ -349,7 +369,9 @@ impl Solver<'_> {
         args: &[Option<Var>],
         receiver: Option<ObjectId>,
     ) {
-        if let Some(start) = call.start {
+        if call.silent {
+            self.flow(call, callee, args, receiver);
+        } else if let Some(start) = call.start {
             let Some(task) = call.task.or(receiver) else {
                 return;
             };

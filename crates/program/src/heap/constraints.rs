@@ -134,6 +134,13 @@ impl Solver<'_> {
             Op::Cast { value, class } => {
                 if let (Some(from), Some(to)) = (self.value_var(node, *value), result) {
                     self.edge(from, to, Some(*class));
+                    self.on_objects(
+                        from,
+                        Use::Narrow {
+                            class: *class,
+                            into: to,
+                        },
+                    );
                 }
             }
             Op::GetField { object, field } => {
@@ -214,6 +221,7 @@ impl Solver<'_> {
                     result,
                     start: None,
                     task: None,
+                    silent: false,
                 };
                 self.invoke(*kind, *target, call);
             }

@@ -19,6 +19,7 @@ pub enum Entry {
 impl Solver<'_> {
     /// Makes the entry reachable.
     pub fn enter(&mut self, entry: &Entry) {
+        self.is_application = matches!(entry, Entry::Main(_));
         match entry {
             Entry::Main(method) => self.enter_main(*method),
             Entry::Clients(classes) => self.enter_library(classes),

@@ -6,19 +6,25 @@
 //! *Fields* are kept apart per object; an array's elements are one.
 //! Virtual calls are bound per receiver object as it is found, and only methods so reached are loaded and built.
 //!
+//! What cannot be followed is the *unknown* object (`unknown`), which clients and the platform pass to whatever they may call; so a set that is known to be too small holds it, and every body that may run by rapid type analysis (`reach`) is a node.
+//!
 //! Guarantee: over-approximates what runs, except where an [`Assumption`](crate::Assumption) is counted: reflection, native code, missing classes, library code that is not entered (see `models/README.md` for what is taken to happen there).
 //! Exceptions are one abstract object per class, thrown from anywhere to every handler that fits.
 
 mod calls;
 mod constraints;
 mod entries;
+mod given;
 mod graph;
+mod handed;
 mod objects;
 mod opaque;
+mod reach;
 mod reflection;
 mod result;
 mod set;
 mod solver;
+mod unknown;
 
 pub use objects::{Context, Object, ObjectKind};
 pub use result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};

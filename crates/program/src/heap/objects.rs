@@ -59,6 +59,8 @@ pub enum ObjectKind {
     Passed,
     /// The arguments of the main method.
     Arguments,
+    /// Anything: what the analysis cannot follow.
+    Unknown,
 }
 
 /// An abstract object.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::calls::{Call, Start, Target};
+use super::given::Fills;
 use super::graph::Var;
 use super::objects::{Context, ObjectKind};
 use super::result::HeapField;
@@ -89,9 +90,14 @@ impl Solver<'_> {
             bag,
             sites: 0,
         };
+        if let Context::Object(object) = context
+            && self.objects.get(object).kind == ObjectKind::Passed
+        {
+            self.hand_out(bag);
+        }
         self.count(method);
         let effect = self.library.effect(self.classes(), method);
-        self.keep_arguments(&opaque);
+        self.keep_arguments(&mut opaque, effect);
         match effect {
             Some(effect) if !effect.start.is_empty() || !effect.call.is_empty() => {
                 self.modelled_callbacks(&mut opaque, effect);
@@ -138,13 +144,15 @@ impl Solver<'_> {
     }
 
     /// Everything passed ends up in the content, elements of arrays too.
-    fn keep_arguments(&mut self, opaque: &Opaque) {
+    fn keep_arguments(&mut self, opaque: &mut Opaque, effect: Option<&Effect>) {
+        let mut kept = Vec::new();
         for position in usize::from(opaque.has_receiver)..opaque.types.len() {
             let Type::Ref(class) = opaque.types[position] else {
                 continue;
             };
             let param = opaque.param(position);
             self.graph.add_edge(param, opaque.bag, None);
+            kept.push(param);
             if matches!(self.classes().class(class).kind, ClassKind::Array(Some(_))) {
                 self.on_objects(
                     param,
@@ -156,6 +164,30 @@ impl Solver<'_> {
                 );
             }
         }
+        // What is known to store or to lock does nothing else.
+        let plain = effect.is_some_and(|effect| effect.access.is_some() || effect.is_about_locks());
+        let moves =
+            effect.is_some_and(|effect| effect.returns.is_some() || effect.copies.is_some());
+        if plain || moves || kept.is_empty() {
+            return;
+        }
+        let name = self.classes().method_name(opaque.method);
+        let fills = match () {
+            () if name == "<init>" => Fills::Nothing,
+            () if effect.is_none() || name == "drainTo" => Fills::All,
+            () => Fills::Arrays,
+        };
+        let call = Call {
+            caller: opaque.node,
+            instr: opaque.site(),
+            target: Target::Exact(opaque.method),
+            args: SmallVec::new(),
+            result: Some(opaque.bag),
+            start: None,
+            task: None,
+            silent: true,
+        };
+        self.give_all(call, opaque.bag, &kept, fills);
     }
 
     fn returned(&mut self, opaque: &Opaque, effect: Option<&Effect>) {
@@ -222,8 +254,21 @@ impl Solver<'_> {
             _ => {
                 let content = self.field_var(made, HeapField::Content);
                 self.graph.add_edge(opaque.bag, content, None);
+                self.make_entries(opaque, context, content);
             }
         }
+    }
+
+    /// The entries of a map are objects of their own, which the set of them holds.
+    fn make_entries(&mut self, opaque: &Opaque, context: Context, content: Var) {
+        if self.classes().method_name(opaque.method) != "entrySet" {
+            return;
+        }
+        let class = self.loader.class_named("java/util/Map$Entry");
+        let entry = self.object(class, ObjectKind::Returned(opaque.method), context);
+        self.graph.add_object(content, entry);
+        let held = self.field_var(entry, HeapField::Content);
+        self.graph.add_edge(opaque.bag, held, None);
     }
 
     /// Without a model, every functional argument may be called.
@@ -294,6 +339,7 @@ impl Solver<'_> {
                 result: Some(result),
                 start: None,
                 task: None,
+                silent: false,
             };
             self.on_objects(at, Use::Call(Arc::new(call)));
             at = result;
@@ -329,6 +375,7 @@ impl Solver<'_> {
             result,
             start,
             task: None,
+            silent: false,
         };
         self.on_objects(receiver, Use::Call(Arc::new(call)));
     }

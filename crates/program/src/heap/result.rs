@@ -83,6 +83,8 @@ pub enum RootKind {
     Constructor,
     /// Library mode: a client calls it.
     Client,
+    /// Code that nobody reads may call it; no abstract thread does.
+    Unseen,
 }
 
 #[derive(Debug)]

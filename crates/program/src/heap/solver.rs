@@ -11,6 +11,7 @@ use super::graph::{Graph, UseId, Var};
 use super::objects::{Context, Object, ObjectKind, Objects};
 use super::result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
 use super::set::ObjectSet;
+use super::unknown::Unknown;
 use crate::assumptions::Assumption;
 use crate::classes::{ClassKind, Classes, Loader, Type};
 use crate::ids::{ClassId, FieldId, InstrId, MethodId, NodeId, ObjectId, ValueId};
@@ -86,6 +87,22 @@ pub enum Use {
     },
     /// A call on the object.
     Call(Arc<Call>),
+    /// What a cast does not let pass, though it may be an instance.
+    Narrow {
+        class: ClassId,
+        into: Var,
+    },
+    /// The object is given to code that is not read, whose content is the bag.
+    Given {
+        call: Arc<Call>,
+        bag: Var,
+    },
+    /// Code that is not read may put what the bag holds into the object.
+    Fill {
+        call: Arc<Call>,
+        bag: Var,
+        containers: bool,
+    },
 }
 
 /// The state of the analysis.
@@ -117,13 +134,19 @@ pub struct Solver<'a> {
     pub reflective: FxHashMap<MethodId, bool>,
     /// Reflective calls that were counted as assumptions.
     pub unfollowed: FxHashSet<(NodeId, InstrId)>,
+    pub unknown: Unknown,
+    /// Contents whose objects are looked into.
+    pub watched: FxHashSet<Var>,
+    /// For each class the methods that code nobody reads may call on its objects.
+    pub open_methods: FxHashMap<ClassId, Vec<MethodId>>,
+    pub is_application: bool,
 }
 
 impl<'a> Solver<'a> {
     pub fn new(loader: &'a mut Loader, library: &'a Library, bodies: &'a mut Bodies) -> Self {
         let mut graph = Graph::default();
         let thrown = graph.variables(1);
-        Self {
+        let mut solver = Self {
             loader,
             library,
             bodies,
@@ -148,7 +171,13 @@ impl<'a> Solver<'a> {
             selected: FxHashMap::default(),
             reflective: FxHashMap::default(),
             unfollowed: FxHashSet::default(),
-        }
+            unknown: Unknown::default(),
+            watched: FxHashSet::default(),
+            open_methods: FxHashMap::default(),
+            is_application: false,
+        };
+        solver.make_unknown();
+        solver
     }
 
     pub fn classes(&self) -> &Classes {
@@ -167,7 +196,7 @@ impl<'a> Solver<'a> {
             while let Some((uses, objects)) = self.graph.step() {
                 self.apply_all(&uses, &objects);
             }
-            if self.new_nodes.is_empty() {
+            if self.new_nodes.is_empty() && !self.complete() {
                 return self.finish();
             }
         }
@@ -184,6 +213,12 @@ impl<'a> Solver<'a> {
 
     fn apply(&mut self, action: &Use, object: ObjectId) {
         match action {
+            Use::Load { into, .. } if self.holds_anything(object) => self.add_unknown(*into),
+            Use::Store {
+                field: HeapField::Field(field),
+                from,
+            } if self.unknown.is(object) => self.unknown.add_store(*field, *from),
+            Use::Store { .. } if self.unknown.is(object) => {}
             Use::Load { field, .. } | Use::Store { field, .. } if !self.has(object, *field) => {}
             Use::Load {
                 field,
@@ -198,7 +233,21 @@ impl<'a> Solver<'a> {
                 self.graph.add_edge(*from, into, None);
             }
             Use::Call(call) => self.bind(&Arc::clone(call), object),
+            Use::Narrow { class, into } => self.narrow(object, *class, *into),
+            Use::Given { call, bag } => self.give(&Arc::clone(call), *bag, object),
+            Use::Fill {
+                call,
+                bag,
+                containers,
+            } => self.fill(&Arc::clone(call), *bag, *containers, object),
         }
+    }
+
+    /// Whether parts of an object may hold what no analyzed code put there: the object is unknown, or of a class that clients cannot name and have nevertheless.
+    fn holds_anything(&self, object: ObjectId) -> bool {
+        let of = self.objects.get(object);
+        self.unknown.is(object)
+            || of.kind == ObjectKind::Passed && !self.classes().class(of.class).nameable
     }
 
     /// Whether an object has a part that holds references: sets are not filtered by declared types everywhere.
@@ -270,6 +319,11 @@ impl<'a> Solver<'a> {
             node.built = Some(built);
             self.constrain_body(id);
         }
+    }
+
+    /// The node of a method in a context, if there is one.
+    pub fn known_node(&self, method: MethodId, context: Context) -> Option<NodeId> {
+        self.node_index.get(&(method, context)).copied()
     }
 
     /// The node of a method in a context.
@@ -493,6 +547,7 @@ fn is_instance(object: &Object, class: ClassId, classes: &Classes, library: &Lib
         object.kind,
         ObjectKind::Returned(_) | ObjectKind::Static(_) | ObjectKind::Passed
     );
-    classes.is_subtype(object.class, class)
+    object.kind == ObjectKind::Unknown
+        || classes.is_subtype(object.class, class)
         || vague && classes.is_subtype(class, object.class) && !library.is_entered(classes, class)
 }

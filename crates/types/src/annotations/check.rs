@@ -10,6 +10,7 @@ use super::enter::{Asserted, Bound};
 use super::rests::resting;
 use crate::algebra::Atomicity;
 use crate::analysis::{assuming, is_atomic};
+use crate::front::Key;
 use crate::guards::Broken as Lost;
 use crate::holding;
 use crate::infer::{self, Limits, Violation};
@@ -34,6 +35,7 @@ impl Typed<'_> {
         self.broken_requirements(&mut broken);
         self.broken_bounds(&mut broken);
         self.broken_overrides(&mut broken);
+        self.broken_redefinitions(&mut broken);
         self.broken_assertions(&mut broken);
         broken
     }
@@ -214,6 +216,58 @@ impl Typed<'_> {
                 .findings
                 .push(finding(kind, region, message, Vec::new()));
         }
+    }
+
+    /// Methods that override one with a body whose declared atomicity they exceed (section 7.2).
+    ///
+    /// Calls through the overridden method run its overriders too, so they need no check of their own.
+    fn broken_redefinitions(&mut self, broken: &mut Broken) {
+        let mut bounds: Vec<(input::MethodId, Bound)> = (self.entered.bounds.iter())
+            .map(|(id, bound)| (*id, bound.clone()))
+            .collect();
+        bounds.sort_unstable_by_key(|(id, _)| *id);
+        for (of, bound) in bounds {
+            let above = self.translation.methods[of.index()];
+            let has_body = self.translation.input.methods[of.index()].body.is_some();
+            if !has_body || above != Key::general(self.program.classes(), above.method) {
+                continue;
+            }
+            for index in 0..self.translation.methods.len() {
+                let by = self.translation.methods[index];
+                let own = self.analysis.inferred.methods[index];
+                if !self.redefines(by, above.method)
+                    || broken.methods.contains(&by.method)
+                    || self.translation.algebra.leq(own, bound.atomicity)
+                {
+                    continue;
+                }
+                let found = self.print_in(by.method, own);
+                let region = self.region(by.method);
+                let message = format!(
+                    "{} is `{found}`, but {}, which it overrides, is declared `{}` ({}).",
+                    region.short_name(),
+                    self.region(above.method).short_name(),
+                    bound.text,
+                    bound.place
+                );
+                broken.methods.push(by.method);
+                let kind = Kind::Untypable;
+                broken
+                    .findings
+                    .push(finding(kind, region, message, Vec::new()));
+            }
+        }
+    }
+
+    /// Whether this is the general version of a method that runs instead of the other on objects of its class.
+    fn redefines(&self, key: Key, above: MethodId) -> bool {
+        let classes = self.program.classes();
+        let class = classes.method(key.method).class;
+        key.method != above
+            && key == Key::general(classes, key.method)
+            && !classes.is_constructor(above)
+            && classes.is_subtype(class, classes.method(above).class)
+            && classes.select(class, above) == Some(key.method)
     }
 
     /// Blocks that are asserted atomic and are not.

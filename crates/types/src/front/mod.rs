@@ -5,13 +5,15 @@
 //! - A field is a step of a lock path only if it never changes once its object is known (`fields`).
 //! - Elements of arrays and the content of unsynchronized collections have the guard of the field that owns them, and no guard if they are not owned (`content`).
 //! - Calls run all methods that the call graph knows, in a library also those of every class that fits; anything else is compound (`world`, `models`).
-//! - A method may be called with no lock held if anything outside the translated code can call it (`World::is_open`).
+//! - A method may be called with no lock held if anything outside the translated code can call it (`World::is_open`), or if it runs though no known call runs it (`versions`).
+//! - Where the receiver of a call may be anything, every analyzed class that has objects answers (`dispatch`).
 //!
-//! What is taken for granted: class initialization is no step; reflection, native code and deserialization do not access fields, which the program model counts as assumptions; clients do not access fields and do not extend classes.
+//! What is taken for granted (`report::granted` tells users): class initialization is no step; reflection, native code and deserialization do not access fields, which the program model counts as assumptions; clients do not access fields and do not extend classes.
 
 mod body;
 mod content;
 mod declared;
+mod dispatch;
 mod fields;
 mod fresh;
 mod ghosts;

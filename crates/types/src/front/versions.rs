@@ -86,7 +86,19 @@ pub fn find_versions(
         }
     }
     let mut at = 0;
-    while let Some(&key) = keys.get(at) {
+    loop {
+        let Some(&key) = keys.get(at) else {
+            let known_methods: FxHashSet<MethodId> = keys.iter().map(|key| key.method).collect();
+            let mut left = world.methods.iter().copied();
+            let Some(stray) = left.find(|method| !known_methods.contains(method)) else {
+                break;
+            };
+            world.add_stray(stray);
+            let key = Key::general(world.table(), stray);
+            known.insert(key);
+            keys.push(key);
+            continue;
+        };
         at += 1;
         let Some(shape) = shapes.get(&key.method) else {
             continue;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
-use untorn_program::heap::{Object, ObjectKind, ObjectSet};
+use untorn_program::heap::{CallEdge, ObjectKind, ObjectSet};
 use untorn_program::ir::{Body, Const, InvokeKind, Op};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
@@ -45,8 +45,9 @@ pub struct World<'a> {
     /// Translated methods, in a fixed order.
     pub methods: Vec<MethodId>,
     translated: FxHashSet<MethodId>,
-    classes: FxHashSet<ClassId>,
-    input_classes: Vec<ClassId>,
+    pub(super) classes: FxHashSet<ClassId>,
+    /// Analyzed classes that have objects.
+    pub(super) made: Vec<ClassId>,
     /// Objects that other threads may get to know.
     escaped: ObjectSet,
     options: Options,
@@ -59,6 +60,10 @@ pub struct World<'a> {
     lambdas: FxHashSet<MethodId>,
     overriding: FxHashSet<MethodId>,
     roots: FxHashSet<MethodId>,
+    /// Methods that code calls which is not translated.
+    called_from_afar: FxHashSet<MethodId>,
+    /// Methods that run, though no call that is known runs them.
+    strays: RefCell<FxHashSet<MethodId>>,
 }
 
 /// Ways to reach fields that the bytecode of an access does not show.
@@ -88,6 +93,32 @@ fn is_value_method(name: &str, descriptor: &str) -> bool {
 /// The outermost class of a class.
 pub fn nest(name: &str) -> &str {
     name.split('$').next().unwrap_or(name)
+}
+
+/// The methods of the analyzed classes.
+fn program_methods(program: &Program) -> impl Iterator<Item = MethodId> + '_ {
+    let classes = program.classes();
+    let inputs = program.inputs().iter();
+    inputs.flat_map(|&class| classes.class(class).methods.iter().copied())
+}
+
+/// The analyzed classes that have objects: those that code makes, and in a library all that clients can make.
+fn made(program: &Program) -> Vec<ClassId> {
+    let (classes, heap) = (program.classes(), program.heap());
+    let mut made: Vec<ClassId> = (heap.object_ids())
+        .map(|object| heap.object(object).class)
+        .filter(|&class| program.is_input(class))
+        .collect();
+    if !program.is_application() {
+        made.extend(program.inputs());
+    }
+    made.sort_unstable();
+    made.dedup();
+    made.retain(|&class| {
+        let flags = classes.class(class).flags;
+        !flags.is_abstract() && !flags.is_interface()
+    });
+    made
 }
 
 impl<'a> World<'a> {
@@ -126,7 +157,7 @@ impl<'a> World<'a> {
             classes: methods.iter().map(|&m| classes.method(m).class).collect(),
             methods,
             translated,
-            input_classes: program.inputs().to_vec(),
+            made: made(program),
             escaped: ObjectSet::default(),
             options,
             exposed: FxHashSet::default(),
@@ -136,6 +167,8 @@ impl<'a> World<'a> {
             lambdas: FxHashSet::default(),
             overriding: FxHashSet::default(),
             roots: FxHashSet::default(),
+            called_from_afar: FxHashSet::default(),
+            strays: RefCell::default(),
         };
         world.classes.extend(program.inputs());
         world.find_callees();
@@ -211,6 +244,13 @@ impl<'a> World<'a> {
             || self.lambdas.contains(&method)
             || self.overriding.contains(&method)
             || self.roots.contains(&method)
+            || self.called_from_afar.contains(&method)
+            || self.strays.borrow().contains(&method)
+    }
+
+    /// The method runs, and no call that is known runs it: then anybody may.
+    pub fn add_stray(&self, method: MethodId) {
+        self.strays.borrow_mut().insert(method);
     }
 
     fn find_callees(&mut self) {
@@ -261,61 +301,8 @@ impl<'a> World<'a> {
         self.dispatched(caller, named, args, targets)
     }
 
-    /// What a call that looks at its receiver may run, besides the targets that are known.
-    fn dispatched(
-        &self,
-        caller: MethodId,
-        named: MethodId,
-        args: &[ValueId],
-        mut targets: Vec<MethodId>,
-    ) -> Callees {
-        let classes = self.table();
-        let mut found = Callees::default();
-        let info = classes.method(named);
-        let declared_here = self.classes.contains(&info.class);
-        if let Some(strangers) = self.strangers(caller, named, args) {
-            // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
-            targets.retain(|target| !strangers.contains(target));
-            if self.model(named).is_some() {
-                found.library.push(named);
-            } else {
-                found.unknown = true;
-            }
-        }
-        if declared_here && !self.program.is_application() {
-            // The heap of a library knows one instance per class; any other may be behind the reference.
-            for &class in &self.input_classes {
-                let flags = classes.class(class).flags;
-                if classes.is_subtype(class, info.class)
-                    && !flags.is_interface()
-                    && !flags.is_abstract()
-                {
-                    targets.extend(classes.select(class, named));
-                }
-            }
-        }
-        let closed = info.flags.is_final()
-            || info.flags.is_private()
-            || classes.class(info.class).flags.is_final();
-        if closed {
-            targets.push(named);
-        } else if !declared_here {
-            let receiver = args.first().copied();
-            if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
-                let known = self.model(named).is_some()
-                    || self.program.library().effect(classes, named).is_some();
-                if known {
-                    targets.push(named);
-                } else {
-                    found.unknown = true;
-                }
-            }
-        }
-        self.callees_among(named, targets, found, false)
-    }
-
     /// The targets sorted into what is translated and what is known by its model.
-    fn callees_among(
+    pub(super) fn callees_among(
         &self,
         named: MethodId,
         mut targets: Vec<MethodId>,
@@ -384,6 +371,10 @@ impl<'a> World<'a> {
         let mut known = true;
         for &node in heap.nodes_of(caller) {
             for id in heap.points_to(node, whom).iter() {
+                if heap.object(id).kind == ObjectKind::Unknown {
+                    known = false;
+                    continue;
+                }
                 let target = classes.select(heap.object(id).class, method);
                 known &= target.is_some_and(|target| self.is_receiver(target, id));
                 targets.extend(target);
@@ -405,80 +396,6 @@ impl<'a> World<'a> {
                     .iter()
                     .any(|&node| heap.points_to(node, receiver).iter().any(|o| o == object))
             })
-    }
-
-    /// If the receiver may be of a class nobody has seen: the methods that would run only for such objects.
-    fn strangers(
-        &self,
-        caller: MethodId,
-        named: MethodId,
-        args: &[ValueId],
-    ) -> Option<FxHashSet<MethodId>> {
-        let (classes, heap) = (self.table(), self.program.heap());
-        let (mut own, mut strange) = (FxHashSet::default(), FxHashSet::default());
-        let &receiver = args.first()?;
-        let mut seen = true;
-        for &node in heap.nodes_of(caller) {
-            let objects = heap.points_to(node, receiver);
-            seen &= !objects.is_empty();
-            for object in objects.iter() {
-                let object = heap.object(object);
-                let selected = classes.select(object.class, named);
-                if self.may_be_of_another_class(object) {
-                    seen = false;
-                    strange.extend(selected);
-                } else {
-                    own.extend(selected);
-                }
-            }
-        }
-        if seen {
-            return None;
-        }
-        if !self.program.is_application() {
-            for &class in &self.input_classes {
-                let flags = classes.class(class).flags;
-                if !flags.is_abstract() && classes.is_subtype(class, classes.method(named).class) {
-                    own.extend(classes.select(class, named));
-                }
-            }
-        }
-        strange.retain(|method| !own.contains(method));
-        Some(strange)
-    }
-
-    /// Whether an object may be of a class below the one that is known of it, which nobody has seen.
-    fn may_be_of_another_class(&self, object: &Object) -> bool {
-        let class = self.table().class(object.class);
-        let open = class.flags.is_abstract() || class.flags.is_interface();
-        match object.kind {
-            // Clients do not extend classes, but they implement interfaces and complete what is abstract.
-            ObjectKind::Passed => open,
-            ObjectKind::Returned(_) | ObjectKind::Static(_) => open || !class.flags.is_final(),
-            _ => false,
-        }
-    }
-
-    /// Whether a value may be an object of a class that is not translated and may be anything.
-    fn may_be_foreign(&self, method: MethodId, value: ValueId) -> bool {
-        let heap = self.program.heap();
-        heap.nodes_of(method).iter().any(|&node| {
-            let objects = heap.points_to(node, value);
-            objects.is_empty()
-                || objects.iter().any(|object| {
-                    let object = heap.object(object);
-                    match object.kind {
-                        ObjectKind::Allocated { .. }
-                        | ObjectKind::Lambda { .. }
-                        | ObjectKind::Instance
-                        | ObjectKind::ClassObject(_) => false,
-                        ObjectKind::Merged => {
-                            !is_value_class(self.table().class_name(object.class))
-                        }
-                        _ => true,
-                    }
-                })
-        })
     }
 
     fn find_entries(&mut self) {
@@ -523,6 +440,12 @@ impl<'a> World<'a> {
             self.exposed
                 .extend(near.filter(|&class| nest(classes.class_name(class)) == own));
         }
+        // Code that cannot be read may access anything.
+        let unreadable = program_methods(self.program)
+            .any(|method| classes.method(method).has_code && self.body(method).is_none());
+        if unreadable {
+            self.exposed.extend(self.classes.iter().copied());
+        }
         let mut overriding = FxHashSet::default();
         for &method in &self.methods {
             let info = classes.method(method);
@@ -552,6 +475,11 @@ impl<'a> World<'a> {
                     .iter()
                     .map(|spawn| heap.node(spawn.root).method),
             )
+            .collect();
+        let caller = |edge: &&CallEdge| heap.node(edge.caller).method;
+        self.called_from_afar = (heap.calls().iter())
+            .filter(|edge| !self.translated.contains(&caller(edge)))
+            .map(|edge| heap.node(edge.callee).method)
             .collect();
         self.lambdas = lambdas;
         self.self_fields = self_fields;

@@ -2,9 +2,11 @@
 
 mod blame;
 mod finding;
+mod granted;
 mod racy;
 
 pub use blame::signature;
+pub use granted::granted;
 
 use rustc_hash::FxHashMap;
 use untorn_findings::{Assumed, Finding, Region};

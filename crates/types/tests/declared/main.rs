@@ -456,3 +456,41 @@ fn ghosts_of_methods_and_atomic_classes() {
         outcome.messages
     );
 }
+
+#[test]
+fn an_override_keeps_to_what_the_overridden_method_declares() {
+    let fixture = Declared::compiled(
+        "Tally.java",
+        "class Tally {
+            protected int count;
+
+            /*# atomic */
+            public synchronized void add() { count++; }
+
+            public synchronized void both() { add(); count++; }
+        }
+
+        class Loose extends Tally {
+            public void add() { super.add(); super.add(); }
+        }
+
+        class Strict extends Tally {
+            public synchronized void add() { count += 2; }
+        }
+        ",
+    );
+    let mut types = fixture.types();
+    let outcome = types.outcome();
+    let said = |text: &str| {
+        outcome
+            .messages
+            .iter()
+            .any(|message| message.contains(text))
+    };
+    assert!(
+        said("Loose.add is `cmpd`, but Tally.add, which it overrides, is declared `atomic`"),
+        "{:?}",
+        outcome.messages
+    );
+    assert!(!said("Strict.add is"), "{:?}", outcome.messages);
+}

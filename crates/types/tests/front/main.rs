@@ -343,3 +343,37 @@ fn a_finding_names_the_access_that_took_the_guard() {
         "{compare}"
     );
 }
+
+#[test]
+fn what_clients_get_hold_of_they_run_without_a_lock() {
+    let fixture = Fixture::of("Escaping.java");
+    for class in [
+        "Lambda",
+        "Reference",
+        "Anonymous",
+        "Inner",
+        "Registered",
+        "Handed",
+        "Thrown",
+        "Platform",
+        "Sorted",
+        "Hub",
+        "Casting",
+    ] {
+        let mut typed = fixture.types(&format!("escaping/{class}"));
+        assert!(!typed.is_proved("twice"), "{class}");
+    }
+    fixture.types("escaping/Careful").prove("twice", true);
+}
+
+#[test]
+fn values_are_not_lost_in_the_platform() {
+    let fixture = Fixture::application("Lost.java", "lost.Lost");
+    for class in [
+        "Copied", "Mapped", "Entered", "Streamed", "Drained", "Written", "Executed", "Current",
+    ] {
+        let mut typed = fixture.types(&format!("lost/Lost${class}"));
+        assert!(!typed.is_proved("twice"), "{class}");
+    }
+    fixture.types("lost/Lost$Kept").prove("twice", true);
+}

@@ -113,6 +113,12 @@ impl ClassTypes<'_> {
         self.prove(name, proved);
     }
 
+    /// Whether the types prove it.
+    pub fn is_proved(&mut self, name: &str) -> bool {
+        let method = self.method(name);
+        self.typed.is_proved(method) == Some(true)
+    }
+
     /// The verdict alone.
     pub fn prove(&mut self, name: &str, proved: bool) {
         let method = self.method(name);
