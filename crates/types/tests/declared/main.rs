@@ -488,7 +488,9 @@ fn an_override_keeps_to_what_the_overridden_method_declares() {
             .any(|message| message.contains(text))
     };
     assert!(
-        said("Loose.add is `cmpd`, but Tally.add, which it overrides, is declared `atomic`"),
+        said(
+            "Loose.add is `this ? mover : cmpd`, but Tally.add, which it overrides, is declared `atomic`"
+        ),
         "{:?}",
         outcome.messages
     );
