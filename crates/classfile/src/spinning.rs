@@ -42,7 +42,10 @@ fn does_spin<T: Copy>(
     let (mut asks_freely, mut tries, mut keeps) = (false, false, false);
     for (at, insn) in body.iter().enumerate() {
         match *insn {
-            Insn::Field { op, .. } if matches!(op, Op::Getfield | Op::Getstatic) => reads = true,
+            Insn::Field {
+                op: Op::Getfield | Op::Getstatic,
+                ..
+            } => reads = true,
             Insn::Plain(op) if (Op::Iaload..=Op::Saload).contains(&op) => reads = true,
             Insn::Invoke { method, .. } => {
                 let Ok(called) = pool.method_ref(method) else {

@@ -219,9 +219,8 @@ impl Ends {
     /// The last access of the first critical section and the first of the last one; a write says more than a read.
     fn of_sections(evidence: &Evidence) -> Option<Self> {
         let views = evidence.method_views.first()?;
-        let (first, last) = match views.sections.as_slice() {
-            [first, .., last] => (first, last),
-            _ => return None,
+        let [first, .., last] = views.sections.as_slice() else {
+            return None;
         };
         let reads = |words: &&String| words.ends_with(": read");
         let writes = |words: &&String| words.ends_with(": write");

@@ -194,7 +194,7 @@ impl Whose {
                     return;
                 }
                 "-cp" | "-classpath" | "--class-path" => {
-                    let given = arguments.next().map(|path| path.to_string());
+                    let given = arguments.next().map(ToString::to_string);
                     path = std::env::split_paths(&given.unwrap_or_default()).collect();
                 }
                 "-p" | "--module-path" | "--add-opens" | "--add-exports" | "--add-modules"

@@ -345,8 +345,10 @@ impl<'w, 'a> Weaver<'w, 'a> {
             return self.enter(None);
         };
         self.context()?;
-        let mut events = Events::default();
-        events.initializer = self.initializer;
+        let mut events = Events {
+            initializer: self.initializer,
+            ..Events::default()
+        };
         if waits {
             events.waits = Some(self.entry("waits", "I")?);
         }
@@ -528,7 +530,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
     /// What inserted code does where it has no stack for a call.
     pub(super) fn lost(&mut self) -> Result<Lost> {
         Ok(Lost {
-            lost: self.pool.field_ref(CONTEXT, "lost", "J")?,
+            open: self.pool.field_ref(CONTEXT, "lost", "J")?,
             limit: self.pool.field_ref(CONTEXT, "limit", "J")?,
             poll: self.pool.field_ref(CONTEXT, "poll", "I")?,
         })
@@ -629,7 +631,7 @@ pub(super) enum Opened {
 /// Stores that tell the thread of an exit for which there was no stack: see `UntornThread.lost`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lost {
-    lost: PoolIndex,
+    open: PoolIndex,
     limit: PoolIndex,
     poll: PoolIndex,
 }
@@ -638,7 +640,7 @@ impl Lost {
     pub(super) fn write(self, code: &mut Snippet<'_>, mark: u16, context: u16) {
         code.local(Op::Aload, context)
             .local(Op::Lload, mark)
-            .field(Op::Putfield, self.lost)
+            .field(Op::Putfield, self.open)
             .local(Op::Aload, context)
             .op(Op::Lconst0)
             .field(Op::Putfield, self.limit)

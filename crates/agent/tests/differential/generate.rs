@@ -157,7 +157,7 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
     for _ in 0..8 {
         dice.below(2);
     }
-    let mut slots: Vec<Slot> = (0..1 + dice.below(3))
+    let mut slots: Vec<Slot> = (0..=dice.below(3))
         .map(|_| Slot {
             kind: shape.kinds[dice.below(shape.kinds.len())],
             racing: shape.racing && dice.one_in(2),
@@ -216,14 +216,14 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
             None => bodies[thread].push_str(&text),
         }
         let later = order[step + 1..].iter().filter(|t| **t == thread).count();
-        if later == 0 || dice.one_in(4) {
-            if let Some((region, body)) = open[thread].take() {
-                write!(
-                    regions,
-                    "    static void region{region}() {{\n{body}    }}\n"
-                )
-                .ok();
-            }
+        if (later == 0 || dice.one_in(4))
+            && let Some((region, body)) = open[thread].take()
+        {
+            write!(
+                regions,
+                "    static void region{region}() {{\n{body}    }}\n"
+            )
+            .ok();
         }
     }
     let mut source = format!("public final class {name} {{\n");

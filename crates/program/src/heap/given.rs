@@ -32,7 +32,7 @@ impl Solver<'_> {
                     return;
                 };
                 let count = self.classes().method(lambda.handle.method).params.len() + 1;
-                let args = self.from_bag(count, bag);
+                let args = all_of(count, bag);
                 let call = Call {
                     args: args.clone(),
                     ..call.clone()
@@ -42,19 +42,12 @@ impl Solver<'_> {
             _ if self.classes().class(of.class).origin == Origin::Input => {
                 for method in self.platform_methods(of.class) {
                     let count = self.classes().method(method).params.len();
-                    let args = self.from_bag(count, bag);
+                    let args = all_of(count, bag);
                     self.call_on(call, method, object, &args);
                 }
             }
             _ => self.look_into(object, of.class, bag),
         }
-    }
-
-    /// A receiver that stands for itself, and arguments from the content.
-    fn from_bag(&self, count: usize, bag: Var) -> SmallVec<[Option<Var>; 4]> {
-        std::iter::once(None)
-            .chain((0..count).map(|_| Some(bag)))
-            .collect()
     }
 
     /// What an object of the platform holds.
@@ -122,7 +115,7 @@ impl Solver<'_> {
             let method = self.classes().declared_method(owner, name, descriptor);
             let selected = method.and_then(|method| self.classes().select(class, method));
             if let Some(selected) = selected {
-                let args = self.from_bag(2, bag);
+                let args = all_of(2, bag);
                 let call = Call {
                     result: None,
                     ..call.clone()
@@ -202,4 +195,11 @@ pub(super) enum Fills {
     Nothing,
     Arrays,
     All,
+}
+
+/// A receiver that stands for itself, and arguments from the content.
+fn all_of(count: usize, bag: Var) -> SmallVec<[Option<Var>; 4]> {
+    std::iter::once(None)
+        .chain((0..count).map(|_| Some(bag)))
+        .collect()
 }

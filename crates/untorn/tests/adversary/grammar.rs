@@ -217,9 +217,10 @@ impl Subject {
         let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
         let name = format!("G{number}");
         // Most classes have a lock that excludes others, and half of them keep to it in all their methods.
-        let home = match random.chance(70) {
-            true => SOUND[random.below(SOUND.len())],
-            false => random.below(GUARDS.len()),
+        let home = if random.chance(70) {
+            SOUND[random.below(SOUND.len())]
+        } else {
+            random.below(GUARDS.len())
         };
         let keeps = if random.chance(60) { 100 } else { 80 };
         // Few actions, so that what is handed out touches what the methods do.

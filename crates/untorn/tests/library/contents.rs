@@ -6,7 +6,7 @@ use crate::program::Program;
 use crate::verdicts;
 
 /// Runs a region in one thread, and in its middle a change in another one; both have used the object before.
-const FRAME: &str = r#"
+const FRAME: &str = r"
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.*;
@@ -54,7 +54,7 @@ public class Contents {
         CALLS
     }
 }
-"#;
+";
 
 /// A class with regions: its body with `NEW` for what makes the object, and for each region the change that tears it.
 struct Shape {

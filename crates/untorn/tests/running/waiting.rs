@@ -4,7 +4,7 @@ use super::findings;
 use super::program::Program;
 
 /// `%` stands for how threads wait for each other.
-const PHASES: &str = r#"
+const PHASES: &str = r"
 import java.util.concurrent.*;
 
 public class Phases {
@@ -43,7 +43,7 @@ class Grid {
 class Gate {
     %
 }
-"#;
+";
 
 const GATES: [(&str, &str); 6] = [
     (
@@ -168,7 +168,7 @@ fn a_region_that_the_user_names_is_one_step_although_it_waits() {
 
 #[test]
 fn what_is_torn_on_one_side_of_a_wait_is_found() {
-    const SIDES: &str = r#"
+    const SIDES: &str = r"
 import java.util.concurrent.*;
 
 public class Sides {
@@ -214,7 +214,7 @@ class Meeting {
         try { barrier.await(); } catch (Exception e) { throw new IllegalStateException(e); }
     }
 }
-"#;
+";
     let program = Program::compile("Sides", SIDES);
     for options in [
         &["run", "--format", "json", "--with", "velodrome"][..],
