@@ -72,9 +72,9 @@ impl Describe<'_> {
             class: Some(t.class_name(method.class).to_owned()),
             method: t.text(method.name).to_owned(),
             descriptor: Some(t.text(method.descriptor).to_owned()),
-            // A block's name is its number in the method.
+            // A block's name ends with its number in the method.
             block: (entry.kind == RegionKind::Block)
-                .then(|| t.text(entry.name).parse().ok())
+                .then(|| t.text(entry.name).rsplit('@').next()?.parse().ok())
                 .flatten(),
             ..Region::default()
         };

@@ -48,9 +48,9 @@ impl End {
         &self.target[start..]
     }
 
-    /// The field's own name, or nothing for what a collection holds.
+    /// The field's own name, or nothing for what a collection or an atomic holds: no instruction of the program names that.
     pub fn field(&self) -> Option<&str> {
-        if self.target.ends_with(']') {
+        if self.target.ends_with(']') || self.target.starts_with("java.") {
             return None;
         }
         self.target.rsplit('.').next()

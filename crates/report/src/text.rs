@@ -158,7 +158,7 @@ impl Page<'_> {
                 document.proved_if_sequential.len()
             ));
         }
-        if left_out_arrays(&document.stats) {
+        if looked_at("regions") != Some(0) && left_out_arrays(&document.stats) {
             summary.push_str("; array elements were not watched (--arrays)");
         }
         if !document.unproved.is_empty() {

@@ -43,10 +43,10 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     let mut stronger = BTreeSet::new();
     if let Some(path) = &args.baseline {
         let subtracted = diff::subtract(&mut document, &read(path)?);
-        note(&format!(
-            "{} findings are in the baseline and not shown",
-            subtracted.known
-        ));
+        note(&match subtracted.known {
+            1 => "1 finding is in the baseline and not shown".to_owned(),
+            known => format!("{known} findings are in the baseline and not shown"),
+        });
         stronger = subtracted.stronger;
         if !stronger.is_empty() {
             note(&format!(

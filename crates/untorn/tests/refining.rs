@@ -21,7 +21,14 @@ public class Forced {
     synchronized void second(int value) { second = value; }
     synchronized void whole() { first++; second++; }
 
-    private static void reach(int wanted) { while (step < wanted) Thread.onSpinWait(); }
+    // Not by spinning: a region that waits for another thread's write is two.
+    private static void reach(int wanted) {
+        try {
+            while (step < wanted) Thread.sleep(1);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
     void torn() {
         int seen = first();

@@ -22,7 +22,7 @@ public class Stock {
         if (now == 0) {
             return false;
         }
-        Thread.onSpinWait();
+        Thread.yield();
         setLeft(now - 1);
         return true;
     }

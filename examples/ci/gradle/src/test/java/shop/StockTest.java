@@ -11,16 +11,14 @@ public class StockTest {
     @Test
     public void twoTillsSell() throws InterruptedException {
         Stock stock = new Stock(2_000);
-        // Now and then they wait for each other, so that neither is done before the other one begins.
+        // They wait for each other before each sale, so that both look at the stock at about the same time.
         CyclicBarrier both = new CyclicBarrier(2);
         Thread[] tills = new Thread[2];
         for (int i = 0; i < tills.length; i++) {
             tills[i] = new Thread(() -> {
                 try {
                     for (int n = 0; n < 500; n++) {
-                        if (n % 50 == 0) {
-                            both.await();
-                        }
+                        both.await();
                         stock.sell();
                         stock.sellSafely();
                     }
