@@ -182,18 +182,24 @@ impl Weaver<'_, '_> {
             code.local(category.load(), slot);
         }
         let lost = self.lost()?;
-        let behind = self.body.new_label();
+        let (telling, told) = self.labels();
         let mut code = self.body.append();
-        code.bind(handler).frame(&locals, &[throwable]).op(Op::Pop);
+        // A block of its own: C1 compiles no handler that covers the block in which it begins.
+        code.bind(handler)
+            .frame(&locals, &[throwable])
+            .op(Op::Pop)
+            .jump(Op::Goto, telling)
+            .bind(telling)
+            .frame(&locals, &[]);
         if let Some(mark) = events.mark {
             lost.write(&mut code, mark, context);
         }
-        code.bind(behind).jump(Op::Goto, end);
+        code.bind(told).jump(Op::Goto, end);
         self.body
             .protect(start, end, handler, PoolIndex::NONE, true);
         // Nothing in it throws, but the JIT does not see that.
         self.body
-            .protect(handler, behind, handler, PoolIndex::NONE, true);
+            .protect(telling, told, handler, PoolIndex::NONE, true);
         Ok(true)
     }
 

@@ -71,9 +71,10 @@ fn marked(bytes: &[u8], plan: &Plan) -> (BTreeSet<Region>, u64) {
             if called.class != "java/lang/UntornRuntime" {
                 continue;
             }
-            let region = |at: usize| {
+            // What was open before comes between the number of a region that ends and the context.
+            let region = |before: usize| {
                 NUMBER
-                    & match &insns[at - 2].1 {
+                    & match &insns[at - before].1 {
                         Insn::Ldc { constant, .. } => match class.pool.entry(*constant).unwrap() {
                             Entry::Integer(value) => value,
                             other => panic!("{other:?}"),
@@ -82,8 +83,8 @@ fn marked(bytes: &[u8], plan: &Plan) -> (BTreeSet<Region>, u64) {
                     }
             };
             match &*called.name {
-                "begin" => begun.insert(region(at)),
-                "end" => ended.insert(region(at)),
+                "begin" => begun.insert(region(2)),
+                "end" => ended.insert(region(3)),
                 _ => continue,
             };
         }

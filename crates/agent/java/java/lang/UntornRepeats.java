@@ -30,7 +30,7 @@ final class UntornRepeats {
     @ForceInline
     static boolean contains(long record, UntornThread c) {
         long[] known = c.repeats;
-        if (known == null && (known = make(c)) == null) return false;
+        if (known == null) return false;
         long key = record ^ c.epoch;
         int at = (int) (record * MIX >>> 64 - BITS);
         if (known[at] == key) return true;
@@ -38,13 +38,14 @@ final class UntornRepeats {
         return false;
     }
 
+    /** Gives a thread its table, where no access is under way: memory is to be had only at a safe point. */
     @DontInline
-    private static long[] make(UntornThread c) {
+    static void make(UntornThread c) {
         UntornThread.probe();
         try {
-            return c.repeats = new long[1 << BITS];
-        } catch (Throwable noMemory) {
-            return null;
+            c.repeats = new long[1 << BITS];
+        } catch (OutOfMemoryError none) {
+            // Nothing is left out, then.
         }
     }
 }

@@ -115,7 +115,7 @@ final class UntornShadow {
         long word = U.getLong(holder, offset);
         if (word == c.mine) return;
         if (allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
-            record(access(site, word), true, c);
+            log(access(site, word), true, c);
         } else if ((word & LOCKS) == 0 || !keep(holder, offset, site, c)) {
             UntornOwner.claim(holder, offset, site, c);
         }
@@ -123,7 +123,7 @@ final class UntornShadow {
 
     /** Writes the record of an access, unless that changed nothing and was recorded just before. */
     @ForceInline
-    private static void record(long access, boolean same, UntornThread c) {
+    private static void log(long access, boolean same, UntornThread c) {
         if (UntornMode.FIRST || same && ELIDES && UntornRepeats.contains(access, c)) return;
         c.write(access);
     }
@@ -180,7 +180,7 @@ final class UntornShadow {
 
     /** The word is locked and its next state known, perhaps the same as before: records the access. */
     static void settle(int site, boolean same, UntornThread c) {
-        record(access(site, c.word), same, c);
+        log(access(site, c.word), same, c);
         U.putLongRelease(c, SETTLED, c.word);
         // This thread's own wish, so that it comes by here.
         U.putIntOpaque(c, UntornThread.POLL, 1);

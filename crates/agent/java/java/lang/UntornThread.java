@@ -679,6 +679,7 @@ public final class UntornThread {
             if (cursor + EVENT_BYTES <= limit) return;
         }
         nextSegment();
+        if (repeats == null && !UntornMode.FIRST && UntornShadow.ELIDES) UntornRepeats.make(this);
         tellHandedOver();
         if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
     }
