@@ -234,12 +234,13 @@ impl Method {
             .collect()
     }
 
-    /// Where the record of an access is written: with the number that `access` made just before.
+    /// Where the record of an access is written: with the number that `access` made just before, or by `log`, which may leave it out.
     fn records(&self) -> Vec<usize> {
+        let logs = self.calls(|class, name| (class, name) == (SHADOW, "log"));
         let writes = self.calls(|class, name| class == THREAD && name == "write");
         let made = Step::Call(SHADOW.to_owned(), "access".to_owned());
         let is_access = |&at: &usize| at > 0 && self.steps[at - 1] == made;
-        writes.into_iter().filter(is_access).collect()
+        writes.into_iter().filter(is_access).chain(logs).collect()
     }
 
     /// Everything that can follow, up to and without what stops it.

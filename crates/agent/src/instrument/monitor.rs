@@ -183,23 +183,29 @@ impl Weaver<'_, '_> {
         }
         let lost = self.lost()?;
         let (telling, told) = self.labels();
+        let untold = self.body.new_label();
         let mut code = self.body.append();
-        // A block of its own: C1 compiles no handler that covers the block in which it begins.
         code.bind(handler)
             .frame(&locals, &[throwable])
             .op(Op::Pop)
-            .jump(Op::Goto, telling)
-            .bind(telling)
-            .frame(&locals, &[]);
+            .bind(telling);
         if let Some(mark) = events.mark {
             lost.write(&mut code, mark, context);
         }
-        code.bind(told).jump(Op::Goto, end);
+        code.bind(told)
+            .jump(Op::Goto, end)
+            .bind(untold)
+            .frame(&locals, &[throwable])
+            .op(Op::Pop)
+            .jump(Op::Goto, end);
         self.body
             .protect(start, end, handler, PoolIndex::NONE, true);
-        // Nothing in it throws, but the JIT does not see that.
-        self.body
-            .protect(telling, told, handler, PoolIndex::NONE, true);
+        // Nothing in it throws, but the JIT does not see that, and compiles no method that could be left with its monitor held.
+        // Nor does C1 compile a handler that covers itself.
+        if events.mark.is_some() {
+            self.body
+                .protect(telling, told, untold, PoolIndex::NONE, true);
+        }
         Ok(true)
     }
 
