@@ -186,7 +186,7 @@ fn a_baseline_leaves_what_is_new_and_a_difference_names_it() {
     );
     assert_eq!((said.status, said.out.as_str()), (0, "nothing found\n"));
     assert!(
-        said.err.contains("1 findings are in the baseline"),
+        said.err.contains("1 finding is in the baseline"),
         "{}",
         said.err
     );

@@ -17,7 +17,7 @@ public class StockTest {
         for (int i = 0; i < tills.length; i++) {
             tills[i] = new Thread(() -> {
                 try {
-                    for (int n = 0; n < 500; n++) {
+                    for (int n = 0; n < 50; n++) {
                         both.await();
                         stock.sell();
                         stock.sellSafely();

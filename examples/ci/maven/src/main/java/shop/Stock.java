@@ -16,15 +16,23 @@ public class Stock {
         this.left = left;
     }
 
-    /** Torn: another till can sell between the look and the taking. */
+    /** Torn: another till can sell while the customer of this one pays. */
     public boolean sell() {
         int now = left();
         if (now == 0) {
             return false;
         }
-        Thread.yield();
+        pay();
         setLeft(now - 1);
         return true;
+    }
+
+    private static void pay() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Whole: looks and takes under one lock. */
