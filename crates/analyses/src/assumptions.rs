@@ -5,9 +5,7 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use untorn_model::{
-    LockId, LockKind, MethodId, ObjectId, Part, RegionId, RegionKind, SiteId, Tables, VarId,
-};
+use untorn_model::{LockId, LockKind, MethodId, ObjectId, Part, RegionId, SiteId, Tables, VarId};
 
 /// A name in which `*` stands for any text without a dot and `**` for any text, as in the specification.
 ///
@@ -220,12 +218,15 @@ fn method_names(tables: &Tables, id: MethodId) -> Vec<String> {
 fn region_names(tables: &Tables, id: RegionId) -> Vec<String> {
     match tables.regions.get(id) {
         Some(region) => match region.method {
-            Some(method) if region.kind == RegionKind::Block => {
-                let block = format!("@{}", tables.text(region.name));
-                let names = method_names(tables, method).into_iter();
-                names.map(|name| name + &block).collect()
+            Some(method) => {
+                let mut names = method_names(tables, method);
+                if let Some(block) = tables.block_number(region) {
+                    for name in &mut names {
+                        name.push_str(&format!("@{block}"));
+                    }
+                }
+                names
             }
-            Some(method) => method_names(tables, method),
             None => vec![tables.text(region.name).to_owned()],
         },
         None => Vec::new(),
@@ -241,7 +242,7 @@ fn field_names(tables: &Tables, id: VarId) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use untorn_model::{Class, Field, Lock, Method, Object, Region, Site, Var};
+    use untorn_model::{Class, Field, Lock, Method, Object, Region, RegionKind, Site, Var};
 
     use super::*;
 
@@ -268,7 +269,7 @@ mod tests {
             "balance",
             "get",
             "()I",
-            "1",
+            "bank.Account.get@1",
             "Account.java",
             "monitor",
         ]

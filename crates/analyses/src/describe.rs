@@ -1,9 +1,7 @@
 //! Turns ids into the words of a finding.
 
 use untorn_findings::{Place, Region, Step};
-use untorn_model::{
-    Event, EventIndex, LockMode, MethodId, Op, RegionId, RegionKind, SiteId, Tables, ThreadId,
-};
+use untorn_model::{Event, EventIndex, LockMode, MethodId, Op, RegionId, SiteId, Tables, ThreadId};
 use untorn_trace::Source;
 
 use crate::Context;
@@ -72,10 +70,7 @@ impl Describe<'_> {
             class: Some(t.class_name(method.class).to_owned()),
             method: t.text(method.name).to_owned(),
             descriptor: Some(t.text(method.descriptor).to_owned()),
-            // A block's name ends with its number in the method.
-            block: (entry.kind == RegionKind::Block)
-                .then(|| t.text(entry.name).rsplit('@').next()?.parse().ok())
-                .flatten(),
+            block: t.block_number(entry),
             ..Region::default()
         };
         self.at(named, site)

@@ -242,6 +242,14 @@ impl Tables {
         &self.vars
     }
 
+    /// Which block of its method a region is, from 1: the name of a block is or ends with its number.
+    pub fn block_number(&self, region: &Region) -> Option<u32> {
+        match region.kind {
+            RegionKind::Method => None,
+            RegionKind::Block => self.text(region.name).rsplit('@').next()?.parse().ok(),
+        }
+    }
+
     /// Other locations that share storage with this one, among those added so far.
     #[inline]
     pub fn overlapping(&self, var: VarId) -> &[VarId] {
