@@ -19,6 +19,7 @@ pub mod interleaving;
 pub mod lock_sets;
 pub mod locks_held;
 pub mod lockset;
+mod permits;
 pub mod stacks;
 mod surroundings;
 mod suspects;

@@ -7,7 +7,8 @@ use untorn_model::{EventIndex, LockId, LockMode, Tables};
 use untorn_trace::{Error, Replay};
 
 use crate::Describe;
-use crate::locks_held::{LockOp, LocksHeld};
+use crate::locks_held::LocksHeld;
+use crate::permits::Permits;
 use crate::stacks::Stacks;
 
 /// Fills in the locks and, if calls are recorded, the stacks of all steps that have a place in the trace and know neither.
@@ -30,6 +31,7 @@ pub(crate) fn fill_in(
     let range = EventIndex(0)..EventIndex(last + 1);
     let tables = describe.tables;
     let (mut locks, mut stacks) = (LocksHeld::default(), Stacks::default());
+    let mut permits = Permits::default();
     locks.grow(tables.threads.len(), tables.locks.len());
     stacks.grow(tables.threads.len());
     let mut steps = steps.into_iter().peekable();
@@ -43,7 +45,7 @@ pub(crate) fn fill_in(
                     step.stack = stacks.places(context, event.site, describe);
                 }
             }
-            if let Some(op) = LockOp::of(event.op) {
+            if let Some(op) = permits.lock_op(event, tables) {
                 locks.apply(event.thread, op);
             } else if calls {
                 stacks.follow(index, event);

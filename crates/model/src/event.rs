@@ -226,6 +226,7 @@ impl Kinds {
     pub const ACCESSES: Self = Self::of(&[Kind::Read, Kind::Write, Kind::Update]);
     /// Outermost lock operations and waiting, which gives a lock up and takes it back.
     pub const LOCKS: Self = Self::of(&[Kind::Acquire, Kind::Release, Kind::Wait, Kind::Wake]);
+    pub const SIGNALS: Self = Self::of(&[Kind::Signal, Kind::Await]);
     pub const REENTRANT: Self = Self::of(&[Kind::Reacquire, Kind::Rerelease]);
     /// Everything that orders threads.
     pub const SYNC: Self = Self::of(&[

@@ -4,6 +4,7 @@ mod details;
 mod fill;
 mod interleaving;
 mod listing;
+mod stats;
 mod style;
 
 use untorn_findings::{Document, Finding, Level, Verdict};
@@ -126,12 +127,7 @@ impl Page<'_> {
         self.blank();
         self.summary(document);
         self.left_out(document, chosen.len(), most);
-        if self.options.stats {
-            self.blank();
-            for (name, value) in &document.stats {
-                self.stat(0, name, value);
-            }
-        }
+        self.stats(document);
     }
 
     fn summary(&mut self, document: &Document) {
@@ -277,38 +273,8 @@ impl Page<'_> {
             label = "or";
         }
     }
-
-    fn stat(&mut self, depth: usize, name: &str, value: &serde_json::Value) {
-        let indent = "  ".repeat(depth);
-        match value {
-            serde_json::Value::Object(entries) => {
-                self.line(&format!("{indent}{name}:"));
-                for (name, value) in entries {
-                    self.stat(depth + 1, name, value);
-                }
-            }
-            serde_json::Value::Array(items)
-                if items.iter().any(|item| item.is_object() || item.is_array()) =>
-            {
-                self.line(&format!("{indent}{name}:"));
-                for item in items {
-                    self.line(&format!("{indent}  {item}"));
-                }
-            }
-            serde_json::Value::Array(items) => {
-                let items: Vec<_> = items.iter().map(plain).collect();
-                self.line(&format!("{indent}{name}: {}", items.join(", ")));
-            }
-            value => self.line(&format!("{indent}{name}: {}", plain(value))),
-        }
-    }
 }
 
-fn plain(value: &serde_json::Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
 /// Whether some process of a run accessed array elements that nobody recorded.
 fn left_out_arrays(stats: &serde_json::Map<String, serde_json::Value>) -> bool {
     stats.iter().any(|(name, value)| {

@@ -48,6 +48,26 @@ pub enum AtomizerMode {
     Ablation,
 }
 
+/// Which false alarms the atomizer removes, each by a rule of its paper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Refinement {
+    /// All of the following.
+    All,
+    /// None of the following.
+    None,
+    /// Taking a lock again that is held can be moved anywhere.
+    Reentrant,
+    /// So can operations on a lock that only one thread uses.
+    ThreadLocal,
+    /// Also after the lock was handed to a second thread; brings thread-local along.
+    #[value(name = "thread-local-2")]
+    ThreadLocal2,
+    /// So can operations on a lock that is only used while another one is held.
+    Protected,
+    /// A read under a lock that all writes hold can be moved.
+    WriteProtected,
+}
+
 /// Which part of doublechecker runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum RunMode {
@@ -72,6 +92,15 @@ pub struct SelectionArgs {
     /// The rules by which the atomizer decides.
     #[arg(long, value_enum, default_value_t = AtomizerMode::Full, value_name = "MODE")]
     pub atomizer: AtomizerMode,
+    /// Which refinements of its paper the atomizer uses, separated by commas.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub refinements: Vec<Refinement>,
     /// Which part of doublechecker runs; all but single imply it alone.
     #[arg(long, value_enum, default_value_t = RunMode::Single)]
     pub mode: RunMode,
@@ -178,12 +207,27 @@ impl SelectionArgs {
         let options = atomizer::Options {
             mode,
             assumptions,
+            refinements: self.refinements(),
             ..atomizer::Options::default()
         };
         if self.atomizer == AtomizerMode::Ablation {
             Box::new(atomizer::Ablation::new(&options))
         } else {
             Box::new(atomizer::Atomizer::new(options))
+        }
+    }
+
+    fn refinements(&self) -> atomizer::Refinements {
+        let has = |wanted| self.refinements.contains(&wanted);
+        let all = has(Refinement::All);
+        atomizer::Refinements {
+            reentrant: all || has(Refinement::Reentrant),
+            thread_local_locks: all
+                || has(Refinement::ThreadLocal)
+                || has(Refinement::ThreadLocal2),
+            thread_local_2_locks: all || has(Refinement::ThreadLocal2),
+            protected_locks: all || has(Refinement::Protected),
+            write_protected_data: all || has(Refinement::WriteProtected),
         }
     }
 

@@ -341,3 +341,44 @@ fn the_project_gives_defaults_for_options_and_the_user_wins() {
         );
     }
 }
+
+/// A lock that is taken again inside of itself looks like two critical sections to who does not know that.
+#[test]
+fn refinements_of_the_atomizer_are_switched_one_by_one_or_compared_in_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let trace = "\
+T2|acq(l)|1
+T2|w(x)|2
+T2|rel(l)|3
+T1|begin(r)|4
+T1|acq(l)|5
+T1|r(x)|6
+T1|acq(l)|7
+T1|rel(l)|8
+T1|acq(l)|9
+T1|w(x)|10
+T1|rel(l)|11
+T1|rel(l)|12
+T1|end(r)|13
+";
+    std::fs::write(at.join("run.std"), trace).unwrap();
+    let analyze = |more: &[&str]| {
+        let all = ["analyze", "run.std", "--with", "atomizer", "--show", "all"];
+        untorn(at, &[&all[..], more].concat()).out
+    };
+    for (list, found) in [
+        ("all", false),
+        ("none", true),
+        ("reentrant", false),
+        ("thread-local-2,protected", true),
+    ] {
+        let said = analyze(&["--refinements", list]);
+        assert_eq!(said.contains("1 finding"), found, "{list}: {said}");
+    }
+    let said = analyze(&["--atomizer", "ablation"]);
+    let mut rows = said.lines().skip_while(|line| *line != "ablation:");
+    let second: Vec<_> = rows.by_ref().nth(2).unwrap().split_whitespace().collect();
+    assert_eq!(second, ["none", "1", "1"], "{said}");
+    assert!(rows.next().unwrap().contains("+ reentrant locks"), "{said}");
+}

@@ -82,9 +82,9 @@ impl Analysis for Ablation {
         let rows: Vec<_> = (self.rows().iter())
             .map(|row| {
                 json!({
-                    "added": row.added,
-                    "regions": row.regions,
-                    "executions": row.executions,
+                    "refinements": row.added,
+                    "regions reported": row.regions,
+                    "violated executions": row.executions,
                 })
             })
             .collect();

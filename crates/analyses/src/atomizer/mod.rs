@@ -16,6 +16,7 @@
 //!
 //! *Modes.* [`Mode`] chooses the figure of the paper whose rules decide, [`Refinements`] which false alarms are removed, [`Assumptions`](crate::assumptions::Assumptions) what to take for granted.
 //! [`Ablation`] runs all sets of refinements from none to all in one pass.
+//! On the command line these are `--atomizer MODE`, `--refinements LIST` and `--atomizer ablation`, which prints a table of what each refinement removes.
 //!
 //! *Where we differ.*
 //! Each active block has a phase of its own, and one step can violate several; the paper's figures have one phase for the outermost block.
@@ -23,6 +24,7 @@
 //! A lock held shared protects reads.
 //! An update is one step that reads and writes; a volatile access is data as any other; a 64-bit access that is not volatile and not protected is two steps.
 //! Waiting gives the lock up and takes it back.
+//! A semaphore is a lock for as long as one thread at a time has a permit and gives it back itself.
 //! Forks, joins, notifications, latches and other library calls can be moved, as all that the paper's tool does not instrument.
 //! The states of section 4.1 count in all modes unless [`Options::shared_from_the_start`] leaves them out; after an error of the modes declared and strict the run goes on as in Figure 14.
 //! An assumed-atomic method is one step that cannot be moved, at its entry; what happens inside, nested regions included, only feeds the locksets.
@@ -49,6 +51,7 @@ use untorn_trace::{Batch, Error};
 use crate::assumptions::{Assumed, Resolved};
 use crate::locks_held::{LockOp, LocksHeld};
 use crate::lockset::{Kept, Protection, Raced, Sharing, counts};
+use crate::permits::Permits;
 use crate::stacks::Stacks;
 use crate::symbols::Symbol;
 use crate::{Analysis, Context, Describe, Outcome};
@@ -83,6 +86,7 @@ pub struct Atomizer {
     refinements: Refinements,
     assumed: Resolved,
     locks: LocksHeld,
+    permits: Permits,
     sharing: Sharing,
     lock_movers: LockMovers,
     stacks: Stacks,
@@ -101,6 +105,7 @@ impl Atomizer {
             refinements: options.refinements,
             assumed: Resolved::new(options.assumptions),
             locks: LocksHeld::default(),
+            permits: Permits::default(),
             sharing: Sharing::new(options.shared_from_the_start, false),
             lock_movers: LockMovers::new(options.refinements),
             stacks: Stacks::default(),
@@ -306,6 +311,7 @@ impl Atomizer {
     fn forget(&mut self, gone: &[Event], tables: &Tables) {
         let (fields, assumed) = (&mut self.raced, &self.assumed);
         (self.sharing).forget_gone(gone, tables, |raced| note(fields, assumed, tables, &raced));
+        self.permits.forget_gone(gone, &mut self.locks);
         self.locks.forget_gone(gone);
         if let Some(mut without) = self.locks.sets.without(gone) {
             self.sharing.rename(&mut without);
@@ -375,6 +381,7 @@ impl Analysis for Atomizer {
 
     fn subscribes(&self) -> Kinds {
         let kinds = (Kinds::ACCESSES.union(Kinds::LOCKS))
+            .union(Kinds::SIGNALS)
             .union(Kinds::REGIONS)
             .union(Kinds::CALLS);
         if self.refinements.reentrant {
@@ -409,8 +416,8 @@ impl Analysis for Atomizer {
                     Op::Rerelease(..) => self.reentrant(Mover::Left, index, event),
                     Op::Begin(_) | Op::Enter(_) => self.enter(index, event),
                     Op::End(_) | Op::Exit(_) => self.leave(index, event),
-                    op => {
-                        if let Some(op) = LockOp::of(op) {
+                    _ => {
+                        if let Some(op) = self.permits.lock_op(event, tables) {
                             self.lock(op, index, event);
                         }
                     }

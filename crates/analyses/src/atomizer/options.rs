@@ -68,12 +68,12 @@ impl Refinements {
             ..thread_local_2
         };
         [
-            ("basic", Self::BASIC),
-            ("reentrant", reentrant),
-            ("thread-local locks", thread_local),
-            ("thread-local-2 locks", thread_local_2),
-            ("protected locks", protected),
-            ("write-protected data", Self::ALL),
+            ("none", Self::BASIC),
+            ("+ reentrant locks", reentrant),
+            ("+ thread-local locks", thread_local),
+            ("+ thread-local-2 locks", thread_local_2),
+            ("+ protected locks", protected),
+            ("+ write-protected data", Self::ALL),
         ]
     }
 }

@@ -32,7 +32,8 @@ use untorn_model::{Event, Kinds, Tables};
 use untorn_trace::{Batch, Error};
 
 use crate::assumptions::{Assumptions, Resolved};
-use crate::locks_held::{LockOp, LocksHeld};
+use crate::locks_held::LocksHeld;
+use crate::permits::Permits;
 use crate::symbols::Symbol;
 use crate::{Analysis, Context, Describe, Outcome};
 
@@ -48,6 +49,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Lockset {
     locks: LocksHeld,
+    permits: Permits,
     sharing: Sharing,
     assumed: Resolved,
     races: BTreeMap<Symbol, Races>,
@@ -65,6 +67,7 @@ impl Lockset {
     pub fn new(options: Options) -> Self {
         Self {
             locks: LocksHeld::default(),
+            permits: Permits::default(),
             sharing: Sharing::new(false, true),
             assumed: Resolved::new(options.assumptions),
             races: BTreeMap::new(),
@@ -75,6 +78,7 @@ impl Lockset {
     fn forget(&mut self, gone: &[Event], tables: &Tables) {
         let (races, assumed) = (&mut self.races, &self.assumed);
         (self.sharing).forget_gone(gone, tables, |raced| note(races, assumed, tables, raced));
+        self.permits.forget_gone(gone, &mut self.locks);
         self.locks.forget_gone(gone);
         if let Some(mut without) = self.locks.sets.without(gone) {
             self.sharing.rename(&mut without);
@@ -153,7 +157,7 @@ impl Analysis for Lockset {
     }
 
     fn subscribes(&self) -> Kinds {
-        Kinds::ACCESSES.union(Kinds::LOCKS)
+        Kinds::ACCESSES.union(Kinds::LOCKS).union(Kinds::SIGNALS)
     }
 
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
@@ -174,7 +178,7 @@ impl Analysis for Lockset {
                     let held = self.locks.held(event.thread);
                     let sets = &mut self.locks.sets;
                     (self.sharing).access(tables, sets, held, index, event, var);
-                } else if let Some(op) = LockOp::of(event.op) {
+                } else if let Some(op) = self.permits.lock_op(event, tables) {
                     self.locks.apply(event.thread, op);
                 }
             }

@@ -141,3 +141,24 @@ fn what_is_not_proved_is_counted_and_listed_on_demand() {
         "{listed}"
     );
 }
+
+#[test]
+fn rows_with_names_are_a_table_and_what_was_asked_for_needs_no_option() {
+    let mut document = Document::new(Vec::new());
+    document.stats.insert(
+        "ablation".to_owned(),
+        serde_json::json!([
+            {"refinements": "none", "regions": 112, "seen": 9041},
+            {"refinements": "+ reentrant", "regions": 7, "seen": 12},
+        ]),
+    );
+    document.stats.insert("events".to_owned(), 3.into());
+    let said = render(&document, &Excerpts::default(), &width(80));
+    let table = "\
+ablation:
+  refinements  regions  seen
+  none             112  9041
+  + reentrant        7    12
+";
+    assert!(said.ends_with(table), "{said}");
+}
