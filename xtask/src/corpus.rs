@@ -2,7 +2,7 @@
 //!
 //! The jars themselves are never in the repository: they are fetched into the build folder and checked against their pins.
 
-mod checksum;
+pub mod checksum;
 mod fetch;
 mod list;
 mod verify;

@@ -4,11 +4,13 @@
 //! |--------------------|-----------------------------------------------------------------|
 //! | `JAVA_HOME`        | the JDK that builds and runs use                                |
 //! | `UNTORN_TEST_JDKS` | every JDK that tests run on, the one above first, as in `PATH`  |
+//! | `UNTORN_TEST_RUNTIMES` | Java runtimes of other releases, as in `PATH`               |
 //! | `UNTORN_CORPUS`    | folder of pinned jars, `NAME.jar` each                          |
 //! | `UNTORN_CHROMIUM`  | the browser that tests of the HTML report drive                 |
 
 mod apt;
 mod jdk;
+mod runtimes;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -93,6 +95,9 @@ impl Setup {
         self.gradle()?;
         let folder = crate::corpus::fetch_slice(self, workspace)?;
         self.export("UNTORN_CORPUS", folder);
+        let runtimes = runtimes::fetch(&workspace.cache("runtimes"));
+        let homes: Vec<_> = runtimes.iter().map(|home| home.as_os_str()).collect();
+        self.export("UNTORN_TEST_RUNTIMES", homes.join(path_separator()));
         if workspace.has_crate("report") {
             let chromium = self.chromium()?;
             eprintln!("Chromium for tests of the report: {}", chromium.display());

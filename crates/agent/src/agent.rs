@@ -2,6 +2,7 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct Agent {
     /// What the Java runtime is told beside the address of the memory.
     runtime_options: u64,
     standalone: Mutex<Option<Standalone>>,
+    /// Whether something kept it from its work, so that classes are left as they are.
+    gave_up: AtomicBool,
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
@@ -108,7 +111,31 @@ impl Agent {
             memory,
             runtime_options,
             standalone: Mutex::new(standalone),
+            gave_up: AtomicBool::new(false),
         }))
+    }
+
+    /// Tells a reader, if one waits, why this process is not going to be watched.
+    pub fn refuse(options: &Options, why: &str) {
+        if let Some(stream) = options
+            .socket
+            .as_deref()
+            .and_then(|path| connect(path).ok())
+        {
+            // Who does not hear it still finds it on standard error.
+            AgentEnd::refuse(stream, &program(), why).ok();
+        }
+    }
+
+    /// Leaves the program alone from here on.
+    pub fn give_up(&self, why: &str) {
+        self.gave_up.store(true, Ordering::SeqCst);
+        self.memory.set_state(layout::STOPPED);
+        self.registry.give_up(why);
+    }
+
+    pub fn has_given_up(&self) -> bool {
+        self.gave_up.load(Ordering::Relaxed)
     }
 
     /// Where the shared memory is; the low bits are options of the runtime, since pages are aligned.

@@ -17,7 +17,7 @@ use jvmti_bindings::sys::jvmti::{
 use untorn_classfile::EditError;
 
 use crate::instrument::{self, Outcome, locks};
-use crate::jvm::{Jni, Jvmti};
+use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::loaders::Loader;
 use crate::options::Options;
 use crate::{Agent, jdk, natives, runtime};
@@ -31,6 +31,14 @@ fn complain(what: &dyn std::fmt::Display) {
         "untorn: {what}; the program runs unwatched"
     )
     .ok();
+}
+
+/// As [`complain`], once there may be a reader who should know.
+fn give_up(why: &dyn std::fmt::Display) {
+    complain(why);
+    if let Some(agent) = Agent::get() {
+        agent.give_up(&why.to_string());
+    }
 }
 
 /// The entry point that `-agentpath` names.
@@ -63,12 +71,52 @@ pub unsafe extern "system" fn Agent_OnLoad(
     JNI_OK
 }
 
+/// The oldest JVM whose platform classes are known.
+const OLDEST: u32 = 17;
+
 /// # Safety
 /// `vm` is the pointer that the JVM gave to `Agent_OnLoad`.
 unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse(options)?;
     // SAFETY: by contract.
+    let jvmti = match unsafe { prepare(vm) } {
+        Ok(jvmti) => jvmti,
+        Err(problem) => {
+            Agent::refuse(&options, &problem.to_string());
+            return Err(problem.into());
+        }
+    };
+    // Only now: a reader that waits for an agent which then cannot work would wait in vain.
+    let agent = Agent::start(&options, jvmti)?;
+    if let Some(options) = &agent.children {
+        // SAFETY: the JVM loads agents before it starts any thread that reads the environment; its own threads for garbage collection do not.
+        unsafe { offer_to_children(options) };
+    }
+    let events = [
+        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+        JVMTI_EVENT_VM_START,
+        JVMTI_EVENT_VM_DEATH,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+        JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+    ];
+    let enabled = events.into_iter().try_for_each(|event| jvmti.enable(event));
+    Ok(enabled.inspect_err(|problem| agent.give_up(&problem.to_string()))?)
+}
+
+/// All that the JVM must allow.
+///
+/// # Safety
+/// `vm` is the pointer that the JVM gave to `Agent_OnLoad`.
+unsafe fn prepare(vm: *mut JavaVM) -> Result<Jvmti, JvmError> {
+    // SAFETY: by contract.
     let jvmti = unsafe { Jvmti::of(vm) }?;
+    let found = jvmti.version()?;
+    if found < OLDEST {
+        return Err(JvmError::TooOld {
+            found,
+            least: OLDEST,
+        });
+    }
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_generate_early_class_hook_events(true);
@@ -83,22 +131,7 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
     callbacks.MonitorContendedEntered = Some(monitor_entered);
     jvmti.set_callbacks(&callbacks)?;
     natives::prepare(jvmti);
-    // Only now: a reader that waits for an agent which then cannot work would wait in vain.
-    let agent = Agent::start(&options, jvmti)?;
-    if let Some(options) = &agent.children {
-        // SAFETY: the JVM loads agents before it starts any thread that reads the environment; its own threads for garbage collection do not.
-        unsafe { offer_to_children(options) };
-    }
-    for event in [
-        JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
-        JVMTI_EVENT_VM_START,
-        JVMTI_EVENT_VM_DEATH,
-        JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
-        JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
-    ] {
-        jvmti.enable(event)?;
-    }
-    Ok(())
+    Ok(jvmti)
 }
 
 /// Puts the agent into the environment of this process, where JVMs that it starts find it.
@@ -129,12 +162,15 @@ unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
         ) else {
             return Ok(());
         };
+        if agent.has_given_up() {
+            return Ok(());
+        }
         runtime::boot(&jni, agent.memory_and_options())
     }));
     match outcome {
         Ok(Ok(())) => {}
-        Ok(Err(problem)) => complain(&problem),
-        Err(_) => complain(&"the agent failed while the JVM started"),
+        Ok(Err(problem)) => give_up(&problem),
+        Err(_) => give_up(&"the agent failed while the JVM started"),
     }
 }
 
@@ -194,7 +230,7 @@ unsafe extern "system" fn class_file_load(
             let name = (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy());
             (name, slice::from_raw_parts(data, length.max(0) as usize))
         };
-        let agent = Agent::get()?;
+        let agent = Agent::get().filter(|agent| !agent.has_given_up())?;
         let Some(name) = name else {
             agent.counters.add("classes left untouched: hidden", 1);
             return None;
@@ -208,7 +244,8 @@ unsafe extern "system" fn class_file_load(
         if let Some(jni) = jni.filter(|_| name == BEFORE_FIRST_THREAD)
             && let Err(problem) = runtime::define(&jni)
         {
-            complain(&problem);
+            give_up(&problem);
+            return None;
         }
         rewrite(agent, &name, bytes, loader)
     }));

@@ -22,6 +22,8 @@ use jvmti_bindings::sys::jvmti::{
 pub enum JvmError {
     #[error("this JVM offers no JVM TI")]
     NoJvmti,
+    #[error("this JVM is of version {found}, and {least} is the oldest that can be watched")]
+    TooOld { found: u32, least: u32 },
     #[error("this JVM lacks the JVM TI function {0}")]
     NoFunction(&'static str),
     #[error("{what} failed with JVM TI error {code}")]
@@ -63,6 +65,20 @@ impl Jvmti {
     fn functions(&self) -> &jvmtiInterface_1_ {
         // SAFETY: an environment points to its function table, which lives as long as the JVM.
         unsafe { &*(*self.0).functions }
+    }
+
+    /// The JVM's version: since 9 that of JVM TI is the same.
+    pub fn version(&self) -> Result<u32, JvmError> {
+        let call =
+            (self.functions().GetVersionNumber).ok_or(JvmError::NoFunction("GetVersionNumber"))?;
+        let mut version = 0;
+        // SAFETY: the environment is live, and the result has a place.
+        check("GetVersionNumber", unsafe {
+            call(self.0, &raw mut version)
+        })?;
+        // Before that it was 1.
+        let major = (version as u32 >> 16) & 0xfff;
+        Ok(if major == 1 { 8 } else { major })
     }
 
     pub fn add_capabilities(&self, wanted: &jvmtiCapabilities) -> Result<(), JvmError> {

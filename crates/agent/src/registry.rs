@@ -379,6 +379,14 @@ impl Registry {
         }
     }
 
+    /// Says that this process runs unwatched, and why.
+    pub fn give_up(&self, why: &str) {
+        if let Some(link) = &mut *locked(&self.link) {
+            // A reader that is gone asks for no reason.
+            link.give_up(why).ok();
+        }
+    }
+
     /// What was declared and not sent, for tests of the rewriter.
     pub fn pending(&self) -> Vec<Declaration> {
         let t = locked(&self.tables);

@@ -16,6 +16,12 @@ pub enum Error {
         "the agent speaks version {theirs} of the protocol and this untorn version {ours}; use the agent library that came with it"
     )]
     Version { theirs: u32, ours: u32 },
+    #[error("process {pid} ({program}) ran unwatched: {why}")]
+    Refused {
+        pid: u32,
+        program: String,
+        why: String,
+    },
     #[error("the other side of the connection sent what cannot be read: {0}")]
     Malformed(&'static str),
 }

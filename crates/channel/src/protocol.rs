@@ -2,6 +2,7 @@
 //!
 //! The agent says [`Hello`]; the reader answers with a [`Welcome`] that carries the shared memory.
 //! From then on the agent alone speaks: declarations, and at the end what it counted.
+//! At any time it may say instead why its process runs unwatched.
 //! Either side knows that the other is gone when the socket closes.
 //!
 //! A message is its length (4 bytes, little-endian), a kind byte, and a payload.
@@ -28,6 +29,7 @@ const HELLO: u8 = 1;
 const WELCOME: u8 = 2;
 const DECLARE: u8 = 3;
 const GOODBYE: u8 = 4;
+const REFUSAL: u8 = 5;
 
 /// The first message of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -36,6 +38,15 @@ pub struct Hello {
     pub pid: u32,
     /// What the process runs, as far as the agent can tell.
     pub program: String,
+}
+
+/// What an agent says that cannot do its work.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Refusal {
+    pub pid: u32,
+    pub program: String,
+    /// What is in the way.
+    pub why: String,
 }
 
 /// The answer.
@@ -54,6 +65,8 @@ pub type Counts = BTreeMap<String, u64>;
 pub enum Message {
     Declare(Vec<Declaration>),
     Goodbye(Counts),
+    /// Why the process runs unwatched.
+    GaveUp(String),
 }
 
 fn send(stream: &mut impl Write, kind: u8, payload: &[u8]) -> io::Result<()> {
@@ -113,6 +126,21 @@ pub struct AgentEnd {
 }
 
 impl AgentEnd {
+    /// Says, instead of a greeting, why this process is not going to be watched.
+    pub fn refuse(mut stream: UnixStream, program: &str, why: &str) -> Result<(), Error> {
+        let refusal = Refusal {
+            pid: std::process::id(),
+            program: program.to_owned(),
+            why: why.to_owned(),
+        };
+        Ok(send(&mut stream, REFUSAL, &json(&refusal)?)?)
+    }
+
+    /// Says, after the greeting, why this process runs unwatched all the same.
+    pub fn give_up(&mut self, why: &str) -> Result<(), Error> {
+        Ok(send(&mut self.stream, REFUSAL, &json(&why)?)?)
+    }
+
     /// Introduces this process and receives the memory to write into.
     pub fn greet(
         mut stream: UnixStream,
@@ -194,6 +222,10 @@ impl ReaderEnd {
                 }
                 Ok((Self { stream }, hello))
             }
+            Some((REFUSAL, payload)) => {
+                let Refusal { pid, program, why } = from_json(&payload)?;
+                Err(Error::Refused { pid, program, why })
+            }
             _ => Err(Error::Malformed("something else than a hello")),
         }
     }
@@ -220,6 +252,7 @@ impl ReaderEnd {
                 Ok(Some(Message::Declare(all)))
             }
             Some((GOODBYE, payload)) => Ok(Some(Message::Goodbye(from_json(&payload)?))),
+            Some((REFUSAL, payload)) => Ok(Some(Message::GaveUp(from_json(&payload)?))),
             Some(_) => Err(Error::Malformed("a message of an unknown kind")),
         }
     }

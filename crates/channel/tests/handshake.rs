@@ -70,3 +70,26 @@ fn a_stranger_is_an_error_and_not_a_panic() {
     drop(agent);
     assert!(ReaderEnd::meet(reader).is_err());
 }
+
+#[test]
+fn an_agent_that_cannot_work_says_why() {
+    let (agent, reader) = UnixStream::pair().unwrap();
+    AgentEnd::refuse(agent, "Bank", "it is too old").unwrap();
+    let refused = ReaderEnd::meet(reader).unwrap_err().to_string();
+    assert!(
+        refused.contains("(Bank) ran unwatched: it is too old"),
+        "{refused}"
+    );
+
+    let (agent, reader) = UnixStream::pair().unwrap();
+    let agent = thread::spawn(move || {
+        let (mut end, _, _) = AgentEnd::greet(agent, "Bank").unwrap();
+        end.give_up("no memory").unwrap();
+    });
+    let (mut end, _) = ReaderEnd::meet(reader).unwrap();
+    end.welcome(&Config::default(), &SharedMemory::create(1).unwrap())
+        .unwrap();
+    let heard = end.listen().unwrap();
+    assert_eq!(heard, Some(Message::GaveUp("no memory".to_owned())));
+    agent.join().unwrap();
+}

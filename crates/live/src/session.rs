@@ -31,7 +31,7 @@ pub struct Session {
     gone: Arc<AtomicBool>,
     hang_up: HangUp,
     drain: JoinHandle<Drained>,
-    socket: JoinHandle<(Counts, Result<(), Error>)>,
+    socket: JoinHandle<(Counts, Option<String>)>,
 }
 
 /// How long a JVM may take from the connection to its greeting: the one follows the other.
@@ -104,7 +104,7 @@ impl Session {
     pub fn finish(self) -> (Process, Drained, Counts, Option<String>) {
         let panicked = || "a thread of the reader failed".to_owned();
         let (counts, broken) = match self.socket.join() {
-            Ok((counts, heard)) => (counts, heard.err().map(|error| error.to_string())),
+            Ok(heard) => heard,
             Err(_) => (Counts::new(), Some(panicked())),
         };
         match self.drain.join() {
@@ -114,9 +114,10 @@ impl Session {
     }
 }
 
-/// Passes declarations on until the agent is gone; what it says last is what it counted.
-fn listen(mut end: ReaderEnd, to: &Sender<Vec<Declaration>>) -> (Counts, Result<(), Error>) {
+/// Passes declarations on until the agent is gone; what it says last is what it counted, or what kept it from its work.
+fn listen(mut end: ReaderEnd, to: &Sender<Vec<Declaration>>) -> (Counts, Option<String>) {
     let mut counts = Counts::new();
+    let mut gave_up = None;
     loop {
         match end.listen() {
             Ok(Some(Message::Declare(all))) => {
@@ -124,9 +125,10 @@ fn listen(mut end: ReaderEnd, to: &Sender<Vec<Declaration>>) -> (Counts, Result<
                 to.send(all).ok();
             }
             Ok(Some(Message::Goodbye(all))) => counts = all,
-            Ok(None) => return (counts, Ok(())),
+            Ok(Some(Message::GaveUp(why))) => gave_up = Some(format!("it ran unwatched: {why}")),
+            Ok(None) => return (counts, gave_up),
             // An agent that speaks nonsense is as good as gone.
-            Err(error) => return (counts, Err(error)),
+            Err(error) => return (counts, Some(error.to_string())),
         }
     }
 }
