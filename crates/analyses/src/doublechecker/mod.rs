@@ -1,8 +1,8 @@
 //! DoubleChecker: finds torn regions with a cheap imprecise analysis that picks what an exact one looks at.
 //!
 //! # What it finds
-//! The same as velodrome: transactions that no serial order explains, with the region that was torn and the events that tore it.
-//! It is exact on a trace: whatever it reports as *observed* happened, and every set of transactions that are in each other's way is reported at least once.
+//! The same as aerodrome: transactions that no serial order explains, with every innermost region that was torn and the events that tore it.
+//! It is exact on a trace: whatever it reports as *observed* happened, and no region that is torn there is left out, however regions nest.
 //!
 //! ```text
 //! A|begin(deposit)|Bank.java:7
@@ -27,7 +27,8 @@
 //!   All in all that is one pass for the imprecise analysis and at most one for the precise one.
 //! - Edges are drawn from fewer transactions: an object remembers when it was last accessed, a shared one by which threads, and each thread counts the objects it made shared (`icd.rs`, `ownership.rs`).
 //!   A running program could not afford that; in a trace it costs a store, and spares the precise analysis most of what only ran at the same time.
-//! - The precise analysis is our velodrome: the paper's, too, is Velodrome on the logged accesses.
+//! - The precise analysis is our aerodrome; the paper's is Velodrome on the logged accesses.
+//!   With every method a candidate, regions nest, and velodrome is content with one torn region of several in each other.
 //! - While a program runs with this analysis alone, the program's own order takes the place of ownership (`dependences.rs`): only transactions in components are decoded at all, and seen by the precise analysis when the run has ended.
 //!   What may lie on a cycle is kept on disk if it is much; beyond a limit transactions are left out, and the report says how many.
 //!
@@ -65,7 +66,7 @@ pub use first::{FirstRun, Suspicious};
 pub use profile::{Profile, ProfileError, StaticRegion};
 pub use selection::{Selected, Selection};
 
-use crate::velodrome::{self, Velodrome};
+use crate::aerodrome::{self, Aerodrome};
 use crate::{Analysis, Context, Outcome};
 use graph::{Limits, Stretch};
 use icd::Icd;
@@ -103,7 +104,7 @@ impl Default for Options {
         Self {
             sync_edges: true,
             mode: Mode::SingleRun,
-            examined: velodrome::Options::default().examined,
+            examined: aerodrome::Options::default().examined,
             keep: None,
         }
     }
@@ -113,9 +114,9 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct DoubleChecker {
     mode: Mode,
-    precise: velodrome::Options,
+    precise: aerodrome::Options,
     /// The precise analysis, where it sees everything.
-    online: Option<Velodrome>,
+    online: Option<Aerodrome>,
     icd: Icd<Logs>,
     /// How many events there were, also those that were not looked at.
     end: u64,
@@ -131,14 +132,14 @@ impl DoubleChecker {
             condense: keep,
         });
         let logs = options.keep.map_or_else(Logs::default, Logs::with_limit);
-        let precise = velodrome::Options {
+        let precise = aerodrome::Options {
             sync_edges: options.sync_edges,
             examined: options.examined,
-            ..velodrome::Options::default()
+            ..aerodrome::Options::default()
         };
         Self {
             online: matches!(options.mode, Mode::PreciseOnly)
-                .then(|| Velodrome::new(precise.clone())),
+                .then(|| Aerodrome::new(precise.clone())),
             mode: options.mode,
             precise,
             icd: Icd::new(options.sync_edges, limits, logs),
@@ -186,7 +187,7 @@ impl DoubleChecker {
 
     /// Reports what the precise analysis found, as its own.
     fn report(
-        mut precise: Velodrome,
+        mut precise: Aerodrome,
         context: &Context<'_>,
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
@@ -219,7 +220,7 @@ impl DoubleChecker {
             replay: Some(excerpt),
             ..*context
         };
-        let mut precise = Velodrome::new(self.precise.clone());
+        let mut precise = Aerodrome::new(self.precise.clone());
         excerpt.read(|batch| precise.batch(batch, context))?;
         Self::report(precise, context, outcome)
     }
