@@ -33,6 +33,8 @@ pub struct Outcome {
     pub stats: Map<String, Value>,
     /// What was left out and why, a sentence each.
     pub notes: Vec<String>,
+    /// How often each region was begun, by its id.
+    pub executions: Vec<u64>,
 }
 
 /// A consumer of the event stream.
@@ -106,6 +108,7 @@ pub fn run(
         analysis.finish(&context, &mut outcome)?;
     }
     executions.tell(&mut outcome.findings, Describe::new(&context));
+    outcome.executions = executions.into_counts();
     if let Some(replay) = context.replay {
         let calls = seen.intersects(Kinds::CALLS);
         let findings = &mut outcome.findings;

@@ -28,6 +28,11 @@ impl Counter {
         }
     }
 
+    /// How often each region was begun, by its id.
+    pub(crate) fn into_counts(self) -> Vec<u64> {
+        self.begun
+    }
+
     /// Tells each finding how often its region was executed.
     pub(crate) fn tell(&self, findings: &mut [Finding], describe: Describe<'_>) {
         if findings.is_empty() {

@@ -70,6 +70,9 @@ pub struct Choice {
     pub unary: bool,
     /// By the names of their classes, with dots.
     pub classes: BTreeMap<String, ChosenClass>,
+    /// What a first run demoted, by class: no regions here.
+    #[serde(default)]
+    pub demoted: BTreeMap<String, BTreeSet<ChosenRegion>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -23,6 +23,10 @@ pub const CONTROL_SEGMENTS_AT: usize = 240;
 /// How many regions were entered, each counted once, and how many threads entered any.
 pub const CONTROL_REGIONS: usize = 248;
 pub const CONTROL_REGION_THREADS: usize = 256;
+/// How many regions were demoted, and of the first [`DEMOTIONS`] the number, below, and for how long it was open.
+pub const CONTROL_DEMOTED: usize = 264;
+pub const CONTROL_DEMOTIONS: usize = 512;
+pub const DEMOTIONS: usize = (DIRECTORY - CONTROL_DEMOTIONS) / 8;
 
 pub const RUNNING: u32 = 1;
 pub const STOPPED: u32 = 2;
@@ -49,7 +53,7 @@ pub const SEGMENT_RECORDS: usize = SEGMENT_BYTES / 8;
 pub const NONE: u32 = u32::MAX;
 
 /// Names and values as they stand in the Java runtime.
-pub const JAVA_CONSTANTS: [(&str, u64); 23] = [
+pub const JAVA_CONSTANTS: [(&str, u64); 26] = [
     ("CONTROL_STATE", CONTROL_STATE as u64),
     ("CONTROL_FREE", CONTROL_FREE as u64),
     ("CONTROL_NEXT_THREAD", CONTROL_NEXT_THREAD as u64),
@@ -61,6 +65,9 @@ pub const JAVA_CONSTANTS: [(&str, u64); 23] = [
     ("CONTROL_SEGMENTS_AT", CONTROL_SEGMENTS_AT as u64),
     ("CONTROL_REGIONS", CONTROL_REGIONS as u64),
     ("CONTROL_REGION_THREADS", CONTROL_REGION_THREADS as u64),
+    ("CONTROL_DEMOTED", CONTROL_DEMOTED as u64),
+    ("CONTROL_DEMOTIONS", CONTROL_DEMOTIONS as u64),
+    ("DEMOTIONS", DEMOTIONS as u64),
     ("RUNNING", RUNNING as u64),
     ("DIRECTORY", DIRECTORY as u64),
     ("ENTRY_BYTES", ENTRY_BYTES as u64),

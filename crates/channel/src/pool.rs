@@ -136,6 +136,31 @@ pub fn entered(memory: &SharedMemory) -> (u64, u64) {
     )
 }
 
+/// A region that turned out not to be meant as one step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Demotion {
+    /// As the program numbers it.
+    pub region: u32,
+    /// For how long an execution was open, in records of its thread; one that says that it depends on another thread counts for several.
+    pub age: u32,
+}
+
+/// What was demoted so far, the first ones, and how many others.
+pub fn demoted(memory: &SharedMemory) -> (Vec<Demotion>, u64) {
+    let all = (memory.u64(layout::CONTROL_DEMOTED)).load(Ordering::Acquire);
+    let told = all.min(layout::DEMOTIONS as u64);
+    let demotions = (0..told as usize).map(|at| {
+        let word = memory
+            .u64(layout::CONTROL_DEMOTIONS + at * 8)
+            .load(Ordering::Relaxed);
+        Demotion {
+            region: word as u32,
+            age: (word >> 32) as u32,
+        }
+    });
+    (demotions.collect(), all - told)
+}
+
 /// Writes one thread's records.
 #[derive(Debug)]
 pub struct Writer {

@@ -2,12 +2,15 @@
 //!
 //! The agent and the program model both ask here, so that they decide alike.
 
+use crate::Result;
+use crate::candidates::{find_handed_over, is_tiny};
 use crate::insn::{Insn, Op};
 use crate::monitors::{Monitors, Protected, catches_all};
 use crate::read::{Access, Attributes, ClassFile, Code, ConstantPool, Entry, MemberRef, Method};
 use crate::spinning::spins;
-use crate::{Error, Result};
-use untorn_spec::{ClassFacts, FieldFacts, MethodFacts, is_interrupting_call, makes_concurrent};
+use untorn_spec::{
+    ClassFacts, FieldFacts, MethodFacts, is_interrupting_call, is_starting_call, makes_concurrent,
+};
 
 /// The facts of a class, for [`untorn_spec::Specification::decide`].
 ///
@@ -18,6 +21,7 @@ pub fn facts_of(class: &ClassFile<'_>) -> Result<ClassFacts> {
         methods.push(method_facts(class, method)?);
     }
     find_spinning(class, &mut methods)?;
+    find_handed_over(class, &mut methods);
     let makes_concurrent = class.pool.entries().any(|(index, entry)| {
         let called = || class.pool.method_ref(index).ok();
         matches!(entry, Entry::Method { .. })
@@ -86,13 +90,19 @@ fn method_facts(class: &ClassFile<'_>, method: &Method<'_>) -> Result<MethodFact
     for next in code.instructions() {
         match next? {
             (_, Insn::Plain(Op::Monitorenter)) => facts.blocks += 1,
-            (_, Insn::Invoke { method, .. }) if !facts.interrupts => {
-                facts.interrupts = interrupts(class, method).unwrap_or(false);
+            (_, Insn::Invoke { method, .. }) => {
+                if let Ok(called) = class.pool.method_ref(method) {
+                    let owner = dotted(&called.class);
+                    let (name, descriptor) = (&called.name, &called.descriptor);
+                    facts.interrupts |= is_interrupting_call(&owner, name, descriptor);
+                    facts.starts_threads |= is_starting_call(&owner, name, descriptor);
+                }
             }
             _ => {}
         }
     }
     facts.is_getter = is_getter(&code);
+    facts.is_tiny = is_tiny(&code, class);
     facts.unstructured = facts.blocks > 0 && !is_structured(&code, &class.pool).unwrap_or(false);
     Ok(facts)
 }
@@ -170,13 +180,4 @@ fn find_spinning(class: &ClassFile<'_>, methods: &mut [MethodFacts]) -> Result<(
 fn gives_out(methods: &[MethodFacts], name: &str, descriptor: &str) -> bool {
     let same = |method: &&MethodFacts| method.name == name && method.descriptor == descriptor;
     (methods.iter().find(same)).is_some_and(|method| method.is_getter)
-}
-
-fn interrupts(class: &ClassFile<'_>, method: crate::PoolIndex) -> Result<bool, Error> {
-    let called = class.pool.method_ref(method)?;
-    Ok(is_interrupting_call(
-        &dotted(&called.class),
-        &called.name,
-        &called.descriptor,
-    ))
 }

@@ -97,6 +97,7 @@
 //! while the monitor is held;
 //! fields and methods are added with [`ClassEditor::add_field`] and [`ClassEditor::new_method`].
 
+mod candidates;
 pub mod edit;
 mod error;
 mod facts;

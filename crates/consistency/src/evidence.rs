@@ -15,7 +15,7 @@ use untorn_program::library::LockMode;
 use untorn_program::locks::{LockRef, Locks, MethodLock};
 use untorn_program::threads::{Multiplicity, ThreadKind};
 use untorn_program::{ClassId, InstrId, MethodId, Program, ThreadId, ValueId};
-use untorn_spec::{ClassFacts, Specification};
+use untorn_spec::{ClassFacts, Specification, Stage};
 
 use crate::domain::{Entry, Variables, overlap};
 use crate::execution::{Execution, Section, StateId};
@@ -344,7 +344,7 @@ impl<'a> Writer<'a> {
             own.name == classes.method_name(method)
                 && own.descriptor == classes.method_descriptor(method)
         })?;
-        let decision = self.spec.decide(facts, own, None);
+        let decision = self.spec.decide(Stage::Check, facts, own, None);
         (!decision.atomic).then(|| {
             format!(
                 "the specification does not ask that it be atomic ({})",

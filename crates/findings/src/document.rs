@@ -12,6 +12,9 @@ use crate::{Finding, Region, Verdict};
 /// The name and version of the saved form; a change that old readers cannot take raises the number.
 pub const SCHEMA: &str = "untorn-findings/1";
 
+/// Under this name the regions that a run found out not to be meant as one step stand among the statistics.
+pub const DEMOTED: &str = "demoted";
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     pub name: String,
@@ -89,6 +92,16 @@ pub enum ReadError {
 }
 
 impl Document {
+    /// The regions that a run found out not to be meant as one step, as they stand among its statistics, alone or by process.
+    pub fn demoted(&self) -> Vec<Region> {
+        let of_processes = self.stats.values().filter_map(|of_one| of_one.get(DEMOTED));
+        (self.stats.get(DEMOTED).into_iter().chain(of_processes))
+            .filter_map(serde_json::Value::as_array)
+            .flatten()
+            .filter_map(|entry| serde_json::from_value(entry.get("region")?.clone()).ok())
+            .collect()
+    }
+
     pub fn new(inputs: Vec<String>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),

@@ -13,7 +13,9 @@ mod fingerprint;
 mod merge;
 mod rank;
 
-pub use document::{Assumed, Document, ReadError, SCHEMA, Suppressed, SuppressedBy, Tool, schema};
+pub use document::{
+    Assumed, DEMOTED, Document, ReadError, SCHEMA, Suppressed, SuppressedBy, Tool, schema,
+};
 pub use evidence::{
     Edge, EdgeKind, Evidence, GuardLoss, Interleaving, LockView, MethodViews, Place, Race,
     Reduction, Step, Transaction, Typing, TypingPart, View, ViewConflict,

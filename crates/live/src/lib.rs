@@ -34,7 +34,7 @@ pub use first::Told;
 pub use launch::{Launch, agent_library};
 pub use record::record;
 pub use session::Process;
-pub use source::{LiveSource, Tally};
+pub use source::{Demoted, LiveSource, Tally};
 pub use standalone::Standalone;
 pub use transactions::{Room, Scanned, Sifted};
 pub use watch::{Options, Ran, Watched, watch, watch_all};

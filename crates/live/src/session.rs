@@ -77,7 +77,13 @@ impl Session {
                 })?
         };
         let name = format!("process {} ({})", process.pid, process.program);
-        let source = LiveSource::new(name, chunks_out, declarations_out, Arc::clone(&gone));
+        let source = LiveSource::new(
+            name,
+            Arc::clone(&memory),
+            chunks_out,
+            declarations_out,
+            Arc::clone(&gone),
+        );
         let session = Self {
             process,
             memory,

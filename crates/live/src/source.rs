@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use untorn_channel::Declaration;
 use untorn_channel::record::Record;
-use untorn_model::{Event, Kinds, Tables};
+use untorn_channel::{Declaration, SharedMemory, pool};
+use untorn_model::{Event, Kinds, RegionId, Tables};
 use untorn_trace::wellformed::Checker;
 use untorn_trace::{Error, Note, Progress, Replay, Source};
 
@@ -90,11 +90,22 @@ pub struct LiveSource {
     asked: Option<Instant>,
     tally: Tally,
     process: String,
+    memory: Arc<SharedMemory>,
+}
+
+/// Regions that turned out not to be meant as one step while the program ran, and so are none any more.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Demoted {
+    /// Each with how long an execution was open when that was noticed, in records of its thread.
+    pub regions: Vec<(RegionId, u32)>,
+    /// How many others there are.
+    pub others: u64,
 }
 
 impl LiveSource {
     pub(crate) fn new(
         process: String,
+        memory: Arc<SharedMemory>,
         chunks: Receiver<Passed>,
         declarations: Receiver<Vec<Declaration>>,
         gone: Arc<AtomicBool>,
@@ -114,6 +125,7 @@ impl LiveSource {
             asked: None,
             tally: Tally::default(),
             process,
+            memory,
         }
     }
 
@@ -138,6 +150,19 @@ impl LiveSource {
             reused: self.names.lives.as_ref().map_or(0, |lives| lives.reused),
             ..self.tally
         }
+    }
+
+    /// What the program has demoted so far.
+    pub fn demoted(&self) -> Demoted {
+        let (told, mut others) = pool::demoted(&self.memory);
+        let mut regions = Vec::with_capacity(told.len());
+        for demotion in told {
+            match self.names.region_of(demotion.region) {
+                Some(region) => regions.push((region, demotion.age)),
+                None => others += 1,
+            }
+        }
+        Demoted { regions, others }
     }
 
     /// By class name: the hashes of the class files that were loaded.

@@ -20,7 +20,9 @@ mod intent;
 mod pattern;
 mod sites;
 
-use untorn_findings::{Document, Finding, Kind, Level, Rank};
+use std::collections::BTreeSet;
+
+use untorn_findings::{Document, Finding, Kind, Level, Rank, fingerprint};
 
 pub use code::{Code, classes_of};
 
@@ -35,10 +37,14 @@ const MEDIUM: i32 = 2;
 
 /// Ranks every finding that has no rank yet, says where in its region each step is called, and puts the highest first.
 pub fn rank(document: &mut Document, code: &Code) {
+    let demoted = document.demoted();
+    let demoted: BTreeSet<String> =
+        (demoted.iter().map(|region| fingerprint(region, &[]))).collect();
     for finding in &mut document.findings {
         sites::fill_in(finding, code);
         if finding.rank.is_none() {
-            finding.rank = Some(judge(finding, code));
+            let is_demoted = demoted.contains(&fingerprint(&finding.region, &[]));
+            finding.rank = Some(judge(finding, code, is_demoted));
         }
     }
     document.sort();
@@ -81,7 +87,7 @@ fn low(why: &str) -> Rank {
     }
 }
 
-fn judge(finding: &Finding, code: &Code) -> Rank {
+fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     let evidence = &finding.evidence;
     match finding.kind {
         Kind::ForkJoin => {
@@ -153,6 +159,12 @@ fn judge(finding: &Finding, code: &Code) -> Rank {
         scale.put(
             -4,
             "only synchronization orders what came between, no data of the region",
+        );
+    }
+    if is_demoted {
+        scale.put(
+            -4,
+            "an execution of it stayed open for long, so it was hardly meant to be one step",
         );
     }
     rarity(finding, &mut scale);

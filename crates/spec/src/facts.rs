@@ -46,6 +46,12 @@ pub struct MethodFacts {
     pub interrupts: bool,
     /// Whether it gives out a field, and does nothing else.
     pub is_getter: bool,
+    /// Whether it itself, not a callee, starts threads.
+    pub starts_threads: bool,
+    /// Whether it is the body of a lambda that its class hands to a thread or an executor.
+    pub is_handed_over: bool,
+    /// Whether it makes at most one access or call, so that nothing can come between its parts that does not come between those of the method it calls.
+    pub is_tiny: bool,
     pub annotations: Vec<String>,
     /// Where its code begins; 0 when unknown.
     pub line: u32,
@@ -64,6 +70,11 @@ impl MethodFacts {
 
     pub fn is_class_initializer(&self) -> bool {
         self.name == "<clinit>"
+    }
+
+    /// Whether the compiler made it to reach another method, as bridges and accessors do; the body of a lambda is somebody's code.
+    pub fn is_bridge(&self) -> bool {
+        self.is_synthetic && !self.name.contains("lambda$")
     }
 
     /// A Kotlin suspend function may stop in the middle by design.
@@ -148,6 +159,71 @@ pub fn is_interrupting_call(class: &str, method: &str, descriptor: &str) -> bool
     }
 }
 
+/// Whether a call of this method starts a thread; `class` is the binary name with dots.
+///
+/// A task for an executor is none: who hands it over goes on, and the thread may have been there before.
+pub fn is_starting_call(class: &str, method: &str, descriptor: &str) -> bool {
+    let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+    match method {
+        "start" if descriptor == "()V" => simple.ends_with("Thread"),
+        "start" => class.starts_with("java.lang.Thread$Builder"),
+        "startVirtualThread" => class == "java.lang.Thread",
+        "fork" => class.starts_with("java.util.concurrent."),
+        _ => false,
+    }
+}
+
+/// Whether a lambda that becomes an object of this interface is what a thread runs.
+///
+/// `interface` is the binary name with dots.
+pub fn is_task_type(interface: &str) -> bool {
+    matches!(
+        interface,
+        "java.lang.Runnable"
+            | "java.util.concurrent.Callable"
+            | "java.util.TimerTask"
+            | "java.security.PrivilegedAction"
+            | "java.security.PrivilegedExceptionAction"
+    )
+}
+
+/// Whether a method of this class runs in other threads what it is given; `class` is the binary name with dots.
+pub fn runs_elsewhere(class: &str) -> bool {
+    if matches!(class, "java.lang.Thread" | "java.util.Timer") {
+        return true;
+    }
+    let concurrent = class.strip_prefix("java.util.concurrent.");
+    concurrent.is_some_and(|name| {
+        name.contains("Executor")
+            || name.contains("ForkJoin")
+            || name.starts_with("Completable")
+            || name.starts_with("Completion")
+            || name.contains("Flow")
+    })
+}
+
+/// Annotations of methods that a framework calls as it would start a thread: tests and benchmarks.
+const STARTED_BY_FRAMEWORK: [&str; 18] = [
+    "Test",
+    "ParameterizedTest",
+    "RepeatedTest",
+    "TestFactory",
+    "TestTemplate",
+    "BeforeEach",
+    "BeforeAll",
+    "AfterEach",
+    "AfterAll",
+    "Before",
+    "After",
+    "BeforeClass",
+    "AfterClass",
+    "Theory",
+    "Property",
+    "Benchmark",
+    "Setup",
+    "TearDown",
+];
+
 /// Whether a class that makes an object of this one, or calls its static method of this name, expects several threads to use it.
 ///
 /// `class` is the binary name with dots; `method` is `<init>` for an object that is made.
@@ -182,6 +258,17 @@ impl ClassFacts {
             || (self.methods.iter()).any(|method| method.is_synchronized || method.blocks > 0)
             || (self.fields.iter())
                 .any(|field| field.is_volatile || is_concurrency_type(&field.descriptor))
+    }
+
+    /// Whether a thread, an executor or a framework calls the method to start with.
+    pub fn is_started(&self, method: &MethodFacts) -> bool {
+        let by_framework = |name: &String| STARTED_BY_FRAMEWORK.contains(&name.as_str());
+        self.is_thread_entry(method)
+            || method.is_handed_over
+            || method.annotations.iter().any(by_framework)
+            || self.super_name.as_deref() == Some("junit.framework.TestCase")
+                && (method.name.starts_with("test")
+                    || matches!(method.name.as_str(), "setUp" | "tearDown"))
     }
 
     /// Where a thread starts: `main`, and `run` or `call` of a task.

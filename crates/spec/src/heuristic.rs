@@ -5,6 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ClassFacts, MethodFacts};
 
+/// For what regions are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// A program is watched while it runs: what tears nothing costs little, and what was not meant to be one step is found out on the way.
+    Run,
+    /// Class files are checked.
+    Check,
+}
+
 /// A rule of thumb.
 #[derive(
     Clone,
@@ -22,8 +31,9 @@ use crate::{ClassFacts, MethodFacts};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Heuristic {
-    /// Synchronized methods and blocks, and exported methods of classes that expect several threads;
-    /// not thread entries, and not methods that themselves wait, notify, sleep, park, join or await.
+    /// In a run every method and every synchronized block, and what turns out not to be meant as one step is left out on the way;
+    /// in a check synchronized methods and blocks, and exported methods of classes that expect several threads.
+    /// Not where threads, executors and test frameworks start, not methods that themselves wait, notify, sleep, park, join or await, and in a run not those that start threads or make at most one access.
     #[default]
     Auto,
     /// Every method but thread entries and those that interrupt themselves (DoubleChecker's starting point).
@@ -53,7 +63,7 @@ impl Heuristic {
     }
 
     /// Whether the heuristic proposes this method.
-    pub fn proposes_method(self, class: &ClassFacts, method: &MethodFacts) -> bool {
+    pub fn proposes_method(self, stage: Stage, class: &ClassFacts, method: &MethodFacts) -> bool {
         if !method.has_code || method.is_initializer() || is(&method.annotations, "NotAtomic") {
             return false;
         }
@@ -62,6 +72,14 @@ impl Heuristic {
         }
         let entry = class.is_thread_entry(method);
         match self {
+            Self::Auto if stage == Stage::Run => {
+                !class.is_started(method)
+                    && !method.interrupts
+                    && !method.starts_threads
+                    && !method.is_tiny
+                    && !method.is_suspend()
+                    && !method.is_bridge()
+            }
             Self::Auto => {
                 !entry
                     && !method.interrupts

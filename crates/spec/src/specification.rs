@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ClassFacts, Heuristic, MethodFacts, Pattern};
+use crate::{ClassFacts, Heuristic, MethodFacts, Pattern, Stage};
 
 /// What ought to be atomic, as the user says it in `untorn.toml` or a file of its own.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -130,7 +130,13 @@ impl Specification {
     }
 
     /// Whether a method, or the block of it with this number from 1, ought to be atomic.
-    pub fn decide(&self, class: &ClassFacts, method: &MethodFacts, block: Option<u32>) -> Decision {
+    pub fn decide(
+        &self,
+        stage: Stage,
+        class: &ClassFacts,
+        method: &MethodFacts,
+        block: Option<u32>,
+    ) -> Decision {
         let names = |pattern: &&Pattern| {
             pattern.matches_region(&class.name, &method.name, &method.descriptor, block)
         };
@@ -148,7 +154,7 @@ impl Specification {
             Rule::Included(pattern.clone())
         } else {
             let proposed = match block {
-                None => self.heuristic.proposes_method(class, method),
+                None => self.heuristic.proposes_method(stage, class, method),
                 Some(_) => self.heuristic.proposes_blocks(method),
             };
             if !proposed {
@@ -160,7 +166,8 @@ impl Specification {
                 Rule::Heuristic(self.heuristic)
             }
         };
-        let in_all = (self.and.iter()).all(|other| other.decide(class, method, block).atomic);
+        let in_all =
+            (self.and.iter()).all(|other| other.decide(stage, class, method, block).atomic);
         if in_all {
             Decision { atomic: true, rule }
         } else {
@@ -203,6 +210,11 @@ impl Specification {
 }
 
 impl Rule {
+    /// Whether nobody said that the region is meant to be one step: a run may find out that it is not, and leave it out from then on.
+    pub fn is_guess(&self) -> bool {
+        matches!(self, Self::Heuristic(Heuristic::Auto))
+    }
+
     /// Whether a region that this rule makes is meant to be one step even where the thread waits in it.
     ///
     /// What only a rule of thumb proposes is not: such a region ends where the thread begins to wait, and begins anew behind.

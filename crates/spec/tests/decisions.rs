@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use untorn_spec::{ClassFacts, FieldFacts, Heuristic, MethodFacts, Pattern, Rule, Specification};
+use untorn_spec::{
+    ClassFacts, FieldFacts, Heuristic, MethodFacts, Pattern, Rule, Specification, Stage,
+};
 
 fn method(name: &str, change: impl FnOnce(&mut MethodFacts)) -> MethodFacts {
     let mut method = MethodFacts {
@@ -43,7 +45,15 @@ fn account() -> ClassFacts {
 
 fn regions(spec: &Specification, class: &ClassFacts) -> Vec<String> {
     (class.methods.iter())
-        .filter(|method| spec.decide(class, method, None).atomic)
+        .filter(|method| spec.decide(Stage::Check, class, method, None).atomic)
+        .map(|method| method.name.clone())
+        .collect()
+}
+
+/// What a run looks at.
+fn regions_of_run(spec: &Specification, class: &ClassFacts) -> Vec<String> {
+    (class.methods.iter())
+        .filter(|method| spec.decide(Stage::Run, class, method, None).atomic)
         .map(|method| method.name.clone())
         .collect()
 }
@@ -53,6 +63,51 @@ fn by(heuristic: Heuristic) -> Specification {
         heuristic,
         ..Specification::default()
     }
+}
+
+#[test]
+fn in_a_run_every_method_is_a_candidate_unless_it_starts_waits_or_has_no_parts() {
+    let mut class = account();
+    assert_eq!(
+        regions_of_run(&by(Heuristic::Auto), &class),
+        ["deposit", "balance", "helper", "lambda$0", "marked"]
+    );
+    class.methods = vec![
+        method("access$000", |m| m.is_synthetic = true),
+        method("lambda$main$0", |m| {
+            m.is_synthetic = true;
+            m.is_handed_over = true;
+        }),
+        method("shows", |m| m.annotations = vec!["Test".into()]),
+        method("spawn", |m| m.starts_threads = true),
+        method("get", |m| m.is_tiny = true),
+        method("add", |m| m.is_private = true),
+    ];
+    assert_eq!(regions_of_run(&by(Heuristic::Auto), &class), ["add"]);
+    // What the user says is stronger.
+    let named = Specification {
+        include: vec!["**.get".parse().unwrap()],
+        exclude: vec!["**.add".parse().unwrap()],
+        ..Specification::default()
+    };
+    assert_eq!(regions_of_run(&named, &class), ["get"]);
+}
+
+#[test]
+fn only_what_the_default_rule_proposes_is_a_guess() {
+    let class = account();
+    let rule = |spec: &Specification, method: usize| {
+        spec.decide(Stage::Run, &class, &class.methods[method], None)
+            .rule
+    };
+    assert!(rule(&by(Heuristic::Auto), 2).is_guess());
+    assert!(!rule(&by(Heuristic::Auto), 7).is_guess(), "annotated");
+    assert!(!rule(&by(Heuristic::AllMethods), 2).is_guess());
+    let named = Specification {
+        include: vec!["bank.Account.balance".parse().unwrap()],
+        ..Specification::default()
+    };
+    assert!(!rule(&named, 2).is_guess());
 }
 
 #[test]
@@ -124,13 +179,20 @@ fn patterns_add_and_take_away_and_say_so() {
     "#;
     let spec = Specification::from_toml(text).unwrap();
     assert_eq!(regions(&spec, &class), ["helper", "await", "marked"]);
-    let decision = spec.decide(&class, &class.methods[1], None);
+    let decision = spec.decide(Stage::Check, &class, &class.methods[1], None);
     assert_eq!(
         decision.rule,
         Rule::Excluded("bank.*.deposit".parse().unwrap())
     );
-    assert!(spec.decide(&class, &class.methods[2], Some(1)).atomic);
-    assert!(!spec.decide(&class, &class.methods[2], Some(2)).atomic);
+    assert!(
+        spec.decide(Stage::Check, &class, &class.methods[2], Some(1))
+            .atomic
+    );
+    assert!(
+        !spec
+            .decide(Stage::Check, &class, &class.methods[2], Some(2))
+            .atomic
+    );
     assert!(spec.excludes_thread("Finalizer-1") && !spec.excludes_thread("main"));
     assert_eq!(
         Specification::from_toml(&spec.to_toml().unwrap()).unwrap(),
@@ -187,8 +249,8 @@ proptest! {
         let class = account();
         let both = a.clone().intersect(b.clone()).intersect(c.clone());
         for method in &class.methods {
-            let wanted = [&a, &b, &c].iter().all(|spec| spec.decide(&class, method, None).atomic);
-            prop_assert_eq!(both.decide(&class, method, None).atomic, wanted, "{}", method.name);
+            let wanted = [&a, &b, &c].iter().all(|spec| spec.decide(Stage::Check, &class, method, None).atomic);
+            prop_assert_eq!(both.decide(Stage::Check, &class, method, None).atomic, wanted, "{}", method.name);
         }
         prop_assert_eq!(&Specification::from_toml(&both.to_toml().unwrap()).unwrap(), &both);
     }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 use untorn_classfile::{ClassFile, facts_of};
 use untorn_program::{ClassId, MethodId, Program};
-use untorn_spec::{ClassFacts, Specification};
+use untorn_spec::{ClassFacts, Specification, Stage};
 
 /// The specification, asked about the methods of a program.
 #[derive(Debug)]
@@ -42,6 +42,6 @@ impl<'a> Ought<'a> {
             own.name == classes.method_name(method)
                 && own.descriptor == classes.method_descriptor(method)
         });
-        own.is_some_and(|own| self.spec.decide(facts, own, block).atomic)
+        own.is_some_and(|own| self.spec.decide(Stage::Check, facts, own, block).atomic)
     }
 }

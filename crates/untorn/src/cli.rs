@@ -375,6 +375,9 @@ pub enum SpecCommand {
         /// List also what is no region, and why.
         #[arg(long)]
         all: bool,
+        /// List what a check looks at instead of a run: the heuristic auto proposes less there.
+        #[arg(long)]
+        check: bool,
     },
     /// Print the specification whose regions are in all of the given ones.
     #[command(after_help = "Example:\n  untorn spec intersect a.toml b.toml > both.toml")]

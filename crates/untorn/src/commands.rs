@@ -2,6 +2,7 @@
 
 pub mod analyze;
 pub mod check;
+mod demoted;
 pub mod generate;
 pub mod infer;
 mod looked;

@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 use untorn_channel::config::ChosenRegion;
 use untorn_classfile::read::Access;
 use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
-use untorn_spec::{ClassFacts, MethodFacts};
+use untorn_spec::{ClassFacts, MethodFacts, Stage};
 
 use crate::Registry;
 use crate::loaders::Loader;
@@ -161,28 +161,46 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
     }
 }
 
-/// `UntornMode.CHOSEN` and `UntornMode.WHOLE`.
+/// `UntornMode.CHOSEN`, `UntornMode.WHOLE` and `UntornMode.GUESS`.
 const CHOSEN: i32 = 1 << 30;
 const WHOLE: i32 = 1 << 29;
+const GUESS: i32 = 1 << 28;
 
 impl Subject<'_, '_> {
+    /// Whether a method, or the block of it with this number, is a region.
+    fn is_region(&self, facts: &MethodFacts, block: Option<u32>) -> bool {
+        let decision = self.plan.spec.decide(Stage::Run, self.facts, facts, block);
+        let demoted = || {
+            let region = chosen_region(facts, block);
+            decision.rule.is_guess() && self.plan.is_demoted(&self.facts.name, &region)
+        };
+        decision.atomic && !demoted()
+    }
+
     /// A new region, as the number that inserted code passes on.
     fn region(&self, facts: &MethodFacts, method: u32, block: Option<u32>, line: u32) -> i32 {
         let mut id = self.ids.region(method, block, line) as i32;
-        let decision = self.plan.spec.decide(self.facts, facts, block);
+        let decision = self.plan.spec.decide(Stage::Run, self.facts, facts, block);
         if decision.rule.spans_waits() {
             id |= WHOLE;
         }
-        let region = ChosenRegion {
-            method: facts.name.clone(),
-            descriptor: facts.descriptor.clone(),
-            block,
-        };
+        if decision.rule.is_guess() {
+            id |= GUESS;
+        }
+        let region = chosen_region(facts, block);
         if self.plan.chooses(&self.facts.name, self.hash, &region) {
             id | CHOSEN
         } else {
             id
         }
+    }
+}
+
+fn chosen_region(facts: &MethodFacts, block: Option<u32>) -> ChosenRegion {
+    ChosenRegion {
+        method: facts.name.clone(),
+        descriptor: facts.descriptor.clone(),
+        block,
     }
 }
 

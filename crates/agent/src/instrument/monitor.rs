@@ -82,9 +82,7 @@ impl Weaver<'_, '_> {
     }
 
     fn block_region(&self, index: usize, block: u32) -> bool {
-        let spec = &self.subject.plan.spec;
-        let decision = spec.decide(self.subject.facts, self.facts, Some(block));
-        decision.atomic && self.mark_at(index).is_some()
+        self.subject.is_region(self.facts, Some(block)) && self.mark_at(index).is_some()
     }
 
     fn region_of_block(&mut self, index: usize, block: u32) -> i32 {

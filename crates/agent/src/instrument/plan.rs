@@ -81,6 +81,12 @@ impl Plan {
         chosen.is_some_and(|class| class.is_stale(hash) || class.regions.contains(region))
     }
 
+    /// Whether a first run found out that a region is not meant to be one step.
+    pub(super) fn is_demoted(&self, class: &str, region: &ChosenRegion) -> bool {
+        let demoted = self.choice.as_ref().and_then(|it| it.demoted.get(class));
+        demoted.is_some_and(|demoted| demoted.contains(region))
+    }
+
     /// Whether classes of this name (with dots) are watched.
     ///
     /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.

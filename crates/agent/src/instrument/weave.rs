@@ -488,8 +488,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
 
     /// Whether the method is a region.
     fn is_region(&self) -> bool {
-        let spec = &self.subject.plan.spec;
-        spec.decide(self.subject.facts, self.facts, None).atomic
+        self.subject.is_region(self.facts, None)
     }
 
     /// Takes local variables for what is open before the method and its blocks, if they open anything.

@@ -11,12 +11,12 @@ use untorn_channel::Config;
 use untorn_channel::declare::Declaration;
 use untorn_classfile::read::Entry;
 use untorn_classfile::{ClassFile, Insn, facts_of};
-use untorn_spec::Specification;
+use untorn_spec::{Specification, Stage};
 
 use crate::support::{Jdk, classes, java_source};
 
 /// `UntornMode.NUMBER`.
-const NUMBER: i32 = (1 << 29) - 1;
+const NUMBER: i32 = (1 << 28) - 1;
 
 /// A method with its descriptor, and the number of a block in it.
 type Region = (String, Option<u32>);
@@ -27,7 +27,7 @@ fn listed(bytes: &[u8], spec: &Specification) -> BTreeSet<Region> {
     let mut found = BTreeSet::new();
     for method in &facts.methods {
         for block in std::iter::once(None).chain((1..=method.blocks).map(Some)) {
-            if spec.decide(&facts, method, block).atomic {
+            if spec.decide(Stage::Run, &facts, method, block).atomic {
                 found.insert((format!("{}{}", method.name, method.descriptor), block));
             }
         }

@@ -28,7 +28,7 @@
 //! - Edges are drawn from fewer transactions: an object remembers when it was last accessed, a shared one by which threads, and each thread counts the objects it made shared (`icd.rs`, `ownership.rs`).
 //!   A running program could not afford that; in a trace it costs a store, and spares the precise analysis most of what only ran at the same time.
 //! - The precise analysis is our aerodrome, where the paper's is Velodrome on the logged accesses.
-//!   Velodrome adds no edge that closes a cycle, so where an order of locks closes one first, it may never come to the transaction next to it that the data tear.
+//!   Velodrome adds no edge that closes a cycle, so where an order of locks closes one first, it may never come to the transaction next to it that the data tear; and it is content with one torn region of several in each other.
 //! - While a program runs with this analysis alone, the program's own order takes the place of ownership (`dependences.rs`): only transactions in components are decoded at all, and seen by the precise analysis when the run has ended.
 //!   What may lie on a cycle is kept on disk if it is much; beyond a limit transactions are left out, and the report says how many.
 //!

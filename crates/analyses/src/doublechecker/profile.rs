@@ -8,11 +8,13 @@
 //! untorn-profile 1
 //! unary
 //! region  class  method  descriptor  block  hash
+//! demoted class  method  descriptor  block  hash
 //! text    label
 //! place   thread  file  line
 //! ```
 //!
 //! Fields are separated by tabs; a tab, line end or backslash in a name is written `\t`, `\n`, `\r`, `\\`, and an empty name `\e`.
+//! A region is `demoted` if the run found out that it was not meant to be one step: in a second run it is none, so that those in it can be chosen.
 //! `unary` is there if events outside of regions matter; `block` is empty for a whole method, and `hash`, that of the class file, where it is not known.
 //! Two profiles whose hashes for one class differ come from different programs: see [`Profile::stale`].
 
@@ -97,6 +99,7 @@ impl StaticRegion {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Profile {
     regions: BTreeSet<StaticRegion>,
+    demoted: BTreeSet<StaticRegion>,
     unary: bool,
 }
 
@@ -112,6 +115,11 @@ pub enum ProfileError {
 impl Profile {
     pub fn add(&mut self, region: StaticRegion) {
         self.regions.insert(region);
+    }
+
+    /// A region was not meant to be one step.
+    pub fn add_demoted(&mut self, region: StaticRegion) {
+        self.demoted.insert(region);
     }
 
     /// Events outside of regions were on a cycle.
@@ -139,9 +147,15 @@ impl Profile {
         self.regions.iter()
     }
 
+    /// Regions that were not meant to be one step.
+    pub fn demoted(&self) -> impl Iterator<Item = &StaticRegion> {
+        self.demoted.iter()
+    }
+
     /// Takes up what another run saw.
     pub fn merge(&mut self, other: &Self) {
         self.regions.extend(other.regions.iter().cloned());
+        self.demoted.extend(other.demoted.iter().cloned());
         self.unary |= other.unary;
     }
 
@@ -169,6 +183,7 @@ impl Profile {
         }
         Self {
             regions,
+            demoted: self.demoted,
             unary: self.unary,
         }
     }
@@ -215,16 +230,24 @@ impl Profile {
                             .map_err(|_| error("a line that is no number"))?,
                     });
                 }
-                ("region", [Some(class), Some(method), Some(descriptor), block, hash]) => {
-                    profile.add(StaticRegion::Method {
+                (
+                    "region" | "demoted",
+                    [Some(class), Some(method), Some(descriptor), block, hash],
+                ) => {
+                    let region = StaticRegion::Method {
                         class: class.clone(),
                         method: method.clone(),
                         descriptor: descriptor.clone(),
                         block: block.clone(),
                         hash: hash.clone(),
-                    });
+                    };
+                    if kind == "demoted" {
+                        profile.add_demoted(region);
+                    } else {
+                        profile.add(region);
+                    }
                 }
-                ("unary" | "text" | "place" | "region", _) => {
+                ("unary" | "text" | "place" | "region" | "demoted", _) => {
                     return Err(error("too many or too few fields, or an empty one"));
                 }
                 _ => return Err(error("an entry of no known kind")),
@@ -240,7 +263,9 @@ impl fmt::Display for Profile {
         if self.unary {
             writeln!(f, "unary")?;
         }
-        for region in &self.regions {
+        let demoted = (self.demoted.iter()).map(|region| ("demoted", region));
+        let regions = (self.regions.iter()).map(|region| ("region", region));
+        for (kind, region) in regions.chain(demoted) {
             match region {
                 StaticRegion::Method {
                     class,
@@ -250,7 +275,7 @@ impl fmt::Display for Profile {
                     hash,
                 } => writeln!(
                     f,
-                    "region\t{}\t{}\t{}\t{}\t{}",
+                    "{kind}\t{}\t{}\t{}\t{}\t{}",
                     escape(class),
                     escape(method),
                     escape(descriptor),

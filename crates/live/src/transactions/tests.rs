@@ -9,7 +9,7 @@ use untorn_analyses::doublechecker::{Dependences, DoubleChecker};
 use untorn_analyses::{Analysis, Outcome, aerodrome, doublechecker};
 use untorn_channel::declare::{Access, AccessKind, Declaration, Target};
 use untorn_channel::record::LockOp;
-use untorn_channel::{Declaration as Told, Record};
+use untorn_channel::{Declaration as Told, Record, SharedMemory};
 use untorn_findings::{Kind, Region, Verdict};
 
 use super::{Room, Sifted};
@@ -334,7 +334,14 @@ impl World {
             chunks.send(chunk).unwrap();
         }
         let gone = Arc::new(AtomicBool::new(true));
-        LiveSource::new("test".to_owned(), chunks_out, declarations_out, gone)
+        let memory = Arc::new(SharedMemory::create(1).unwrap());
+        LiveSource::new(
+            "test".to_owned(),
+            memory,
+            chunks_out,
+            declarations_out,
+            gone,
+        )
     }
 }
 

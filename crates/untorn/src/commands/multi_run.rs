@@ -12,6 +12,7 @@ use untorn_live::{LiveSource, Told};
 use untorn_model::{SiteId, ThreadId};
 use untorn_trace::Source;
 
+use crate::commands::demoted;
 use crate::commands::run::Seen;
 use crate::failure::Failure;
 use crate::selection::{RunMode, SelectionArgs};
@@ -32,28 +33,40 @@ fn choice(profile: &Profile) -> Choice {
         ..Choice::default()
     };
     for region in profile.regions() {
-        let StaticRegion::Method {
-            class,
-            method,
-            descriptor,
-            block,
-            hash,
-        } = region
-        else {
-            continue;
-        };
-        let of_class = choice.classes.entry(class.clone()).or_default();
-        let hash = hash.as_deref().map(|hash| u64::from_str_radix(hash, 16));
-        of_class.hashes.extend(hash.and_then(Result::ok));
-        // The name of a block ends with its number.
-        let number = |name: &String| name.rsplit('@').next()?.parse().ok();
-        of_class.regions.insert(ChosenRegion {
-            method: method.clone(),
-            descriptor: descriptor.clone(),
-            block: block.as_ref().and_then(number),
-        });
+        if let StaticRegion::Method { class, hash, .. } = region {
+            let of_class = choice.classes.entry(class.clone()).or_default();
+            let hash = hash.as_deref().map(|hash| u64::from_str_radix(hash, 16));
+            of_class.hashes.extend(hash.and_then(Result::ok));
+            of_class.regions.extend(chosen_region(region));
+        }
+    }
+    for region in profile.demoted() {
+        if let StaticRegion::Method { class, .. } = region {
+            let of_class = choice.demoted.entry(class.clone()).or_default();
+            of_class.extend(chosen_region(region));
+        }
     }
     choice
+}
+
+/// A region as the agent knows it.
+fn chosen_region(region: &StaticRegion) -> Option<ChosenRegion> {
+    let StaticRegion::Method {
+        method,
+        descriptor,
+        block,
+        ..
+    } = region
+    else {
+        return None;
+    };
+    // The name of a block ends with its number.
+    let number = |name: &String| name.rsplit('@').next()?.parse().ok();
+    Some(ChosenRegion {
+        method: method.clone(),
+        descriptor: descriptor.clone(),
+        block: block.as_ref().and_then(number),
+    })
 }
 
 fn hashes_of(source: &LiveSource, class: &str) -> Vec<String> {
@@ -134,11 +147,16 @@ pub fn first_run(source: &mut LiveSource) -> Seen {
             profile.add(region);
         }
     }
+    for (region, _) in source.demoted().regions {
+        let region = StaticRegion::of(source.tables(), region, ThreadId(0), SiteId::UNKNOWN);
+        profile.add_demoted(region);
+    }
     if found.unary {
         profile.add_unary();
     }
     let profile = profile.with_hashes(|class| hashes_of(source, class));
     let mut outcome = Outcome::default();
+    demoted::put_into(&mut outcome, source);
     outcome.stats.insert(
         "doublechecker".to_owned(),
         json!({

@@ -21,9 +21,9 @@ pub fn run(args: &RefineArgs) -> Result<ExitCode, Failure> {
     let mut trial = 0;
     while quiet < args.trials {
         let jobs = args.jobs.min(args.trials - quiet);
-        let findings = refinement.trials(args, jobs)?;
+        let (findings, demoted) = refinement.trials(args, jobs)?;
         trial += jobs;
-        let taken = refinement.take_out(findings);
+        let taken = refinement.take_out_demoted(&demoted) + refinement.take_out(findings);
         quiet = if taken == 0 { quiet + jobs } else { 0 };
         refinement.save()?;
         eprintln!(
@@ -35,6 +35,9 @@ pub fn run(args: &RefineArgs) -> Result<ExitCode, Failure> {
     eprintln!("untorn: refined: {}", refinement.output.display());
     Ok(ExitCode::SUCCESS)
 }
+
+/// Why a region is taken out that a run demoted.
+const LONG: &str = "stays open for long, so it is hardly meant to be one step";
 
 struct Refinement {
     output: PathBuf,
@@ -71,10 +74,10 @@ impl Refinement {
         Ok(refinement)
     }
 
-    /// Runs the program some times at once, and gathers what was found.
+    /// Runs the program some times at once, and gathers what was found and which regions the runs themselves demoted.
     ///
     /// Each trial is a process of its own, so that trials do not share signals or memory.
-    fn trials(&self, args: &RefineArgs, jobs: u32) -> Result<Vec<Finding>, Failure> {
+    fn trials(&self, args: &RefineArgs, jobs: u32) -> Result<(Vec<Finding>, Vec<Region>), Failure> {
         let folder = tempfile::tempdir().map_err(|error| Failure::file(&self.output, error))?;
         let spec = folder.path().join("spec.toml");
         write(&spec, &to_toml(&self.spec)?)?;
@@ -116,7 +119,7 @@ impl Refinement {
                 .map_err(|error| Failure::file(&own, error))?;
             running.push((child, findings));
         }
-        let mut all = Vec::new();
+        let (mut all, mut demoted) = (Vec::new(), Vec::new());
         for (child, findings) in running {
             let output = child
                 .wait_with_output()
@@ -126,9 +129,20 @@ impl Refinement {
                 let last = said.lines().last().unwrap_or("it said nothing");
                 return Err(Failure::Usage(format!("a trial failed: {last}")));
             }
-            all.extend(read_document(&findings)?.findings);
+            let document = read_document(&findings)?;
+            demoted.extend(document.demoted());
+            all.extend(document.findings);
         }
-        Ok(all)
+        Ok((all, demoted))
+    }
+
+    /// Takes out what runs found out not to be meant as one step: they look at it no more, so it would seem quiet.
+    fn take_out_demoted(&mut self, demoted: &[Region]) -> usize {
+        let before = self.reasons.len();
+        for pattern in demoted.iter().filter_map(pattern_of) {
+            (self.reasons.entry(pattern)).or_insert_with(|| LONG.to_owned());
+        }
+        self.reasons.len() - before
     }
 
     /// Takes the blamed regions out of the specification, and tells how many were new.

@@ -11,6 +11,7 @@ use untorn_trace::Source;
 
 use crate::cli::{Format, RunArgs, StatusOf};
 use crate::code::{self, named};
+use crate::commands::demoted;
 use crate::commands::looked::{Looked, Sharing};
 use crate::commands::multi_run::{candidates, chosen, first_run, stale};
 use crate::commands::sifting::{sift, suffices};
@@ -176,6 +177,7 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     if let Some(counts) = sifted {
         counts.put_into(&mut outcome);
     }
+    demoted::put_into(&mut outcome, source);
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));
     Ok(Seen {

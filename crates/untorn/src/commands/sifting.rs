@@ -66,6 +66,7 @@ impl Counts {
         for finding in &mut outcome.findings {
             finding.executions = None;
         }
+        outcome.executions.clear();
         let counted = outcome.stats.entry("doublechecker").or_insert(json!({}));
         if let Value::Object(counted) = counted {
             counted.extend(self.stats);

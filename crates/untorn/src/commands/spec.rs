@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use untorn_classfile::{ClassFile, facts_of};
 use untorn_program::Assumptions;
 use untorn_program::load::{ClassPath, JdkChoice, Limits};
-use untorn_spec::{ClassFacts, Specification};
+use untorn_spec::{ClassFacts, Specification, Stage};
 
 use crate::cli::{SpecArgs, SpecCommand};
 use crate::failure::Failure;
@@ -16,13 +16,21 @@ use crate::selection::specification;
 
 pub fn run(args: &SpecArgs) -> Result<ExitCode, Failure> {
     match &args.command {
-        SpecCommand::Show { classes, spec, all } => show(classes, spec.as_deref(), *all)?,
+        SpecCommand::Show {
+            classes,
+            spec,
+            all,
+            check,
+        } => {
+            let stage = if *check { Stage::Check } else { Stage::Run };
+            show(classes, spec.as_deref(), stage, *all)?;
+        }
         SpecCommand::Intersect { specs } => intersect(specs)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(classes: &[PathBuf], spec: Option<&Path>, all: bool) -> Result<(), Failure> {
+fn show(classes: &[PathBuf], spec: Option<&Path>, stage: Stage, all: bool) -> Result<(), Failure> {
     let spec = specification(spec)?;
     let mut assumptions = Assumptions::default();
     let path = ClassPath::open(
@@ -39,7 +47,7 @@ fn show(classes: &[PathBuf], spec: Option<&Path>, all: bool) -> Result<(), Failu
         let found = path.read_input(&file)?;
         let facts = ClassFile::parse(&found.bytes).and_then(|class| facts_of(&class));
         match facts {
-            Ok(facts) => regions += list(&facts, &spec, all, &mut text),
+            Ok(facts) => regions += list(&facts, &spec, stage, all, &mut text),
             // One damaged class of many does not keep the others from being listed.
             Err(error) => eprintln!("untorn: note: {}: {error}; left out", found.place.display()),
         }
@@ -48,12 +56,18 @@ fn show(classes: &[PathBuf], spec: Option<&Path>, all: bool) -> Result<(), Failu
     print(&text)
 }
 
-fn list(class: &ClassFacts, spec: &Specification, all: bool, text: &mut String) -> usize {
+fn list(
+    class: &ClassFacts,
+    spec: &Specification,
+    stage: Stage,
+    all: bool,
+    text: &mut String,
+) -> usize {
     let mut regions = 0;
     for method in &class.methods {
         let blocks = (1..=method.blocks).map(Some);
         for block in std::iter::once(None).chain(blocks) {
-            let decision = spec.decide(class, method, block);
+            let decision = spec.decide(stage, class, method, block);
             regions += usize::from(decision.atomic);
             if decision.atomic || all {
                 let mark = if decision.atomic { "atomic" } else { "-" };

@@ -66,6 +66,7 @@ public final class UntornRuntime {
     @DontInline
     public static void answer(UntornThread c) {
         UntornBadge.answer(c);
+        if (c.overdue) c.retire();
         Throwable death = c.death;
         if (death != null) {
             c.death = null;
@@ -197,8 +198,7 @@ public final class UntornRuntime {
         if (!UntornMode.FIRST) {
             c.begin(region);
         } else {
-            c.enters(region);
-            if (c.opens(region)) c.turn((region & UntornMode.NUMBER) + 1);
+            if (c.enters(region) && c.opens(region)) c.turn((region & UntornMode.NUMBER) + 1);
         }
     }
 
@@ -211,6 +211,7 @@ public final class UntornRuntime {
             c.end(region, mark);
         } else if ((int) c.open - (int) mark == 1 || c.straightenRegions((int) mark + 1)) {
             if ((int) --c.open == 0) c.turn(0);
+            if (c.overdue) c.retire();
         }
     }
 

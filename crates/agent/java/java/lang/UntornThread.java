@@ -36,7 +36,10 @@ public final class UntornThread {
 
     static final long CONTROL_STATE = 64, CONTROL_FREE = 128, CONTROL_NEXT_THREAD = 192, CONTROL_NEXT_OBJECT = 200,
             CONTROL_NEXT_LOCK = 208, CONTROL_NEXT_CLASS = 216, CONTROL_NEXT_KEY = 224, CONTROL_WAITS = 232,
-            CONTROL_SEGMENTS_AT = 240, CONTROL_REGIONS = 248, CONTROL_REGION_THREADS = 256;
+            CONTROL_SEGMENTS_AT = 240, CONTROL_REGIONS = 248, CONTROL_REGION_THREADS = 256, CONTROL_DEMOTED = 264,
+            CONTROL_DEMOTIONS = 512;
+    /** How many demotions are told; the others are only counted. */
+    static final int DEMOTIONS = 448;
     static final int RUNNING = 1;
     static final long DIRECTORY = 4096;
     static final int ENTRY_BYTES = 32, ENTRY_STATE = 0, ENTRY_THREAD = 4, ENTRY_SEQUENCE = 8, ENTRY_NEXT = 16;
@@ -225,8 +228,21 @@ public final class UntornThread {
     private int parted = -1;
     /** Whether this thread has entered any region. */
     private boolean enters;
-    /** By number: whether a region was ever entered. Replaced when it grows; a thread that comes too early counts nothing twice. */
-    private static byte[] everEntered = new byte[1024];
+    /** By number: {@link #ENTERED}, {@link #DEMOTED} or neither. Replaced when it grows; a thread that comes too early counts nothing twice. */
+    private static byte[] regionStates = new byte[1024];
+    /** A region was entered before; it opens none from now on. */
+    private static final byte ENTERED = 1, DEMOTED = 2;
+    /**
+     * For how long a region that nobody but a rule of thumb proposes may be open: as many records of its thread, or in a first
+     * run regions in it; one that says that it depends on another thread counts as {@link #DEPENDENCE} of them.
+     */
+    private static final int LONG = 4096, DEPENDENCE = 32;
+    /** When each of {@link #regions} began, as {@link #time} tells it. */
+    private final int[] begun = new int[REGIONS];
+    /** What {@link #time} adds to the records of this thread. */
+    private int delays;
+    /** Whether a region may have been open for long; looked at by {@link #retire} where the thread is at a safe point. */
+    boolean overdue;
     /** Where the log stood when this thread was last told to wait. */
     private long waitsAt = Long.MIN_VALUE / 2;
     /** How many records may lie between that and the waiting itself: a signal, and edges. */
@@ -248,8 +264,7 @@ public final class UntornThread {
     /** A region begins, in a run that records regions. Calls, so that sites stay small. */
     @DontInline
     void begin(int region) {
-        if (plain || !UntornRuntime.on) return;
-        enters(region);
+        if (plain || !UntornRuntime.on || !enters(region)) return;
         if (UntornMode.SECOND) {
             if ((int) open == 0) skip = (region & UntornMode.CHOSEN) == 0;
             if (skip) {
@@ -260,24 +275,34 @@ public final class UntornThread {
         log(BEGIN, region & UntornMode.NUMBER);
         // No call between: a region counts if and only if its record is written.
         int at = (int) open;
-        if (at < REGIONS) regions[at] = region;
+        if (at < REGIONS) {
+            regions[at] = region;
+            begun[at] = (int) position + delays;
+        }
         open++;
     }
 
     /** A region that leaves no record is open from here on; whether it is the outermost one. */
     boolean opens(int region) {
         int at = (int) open;
-        if (at < REGIONS) regions[at] = region;
+        if (at < REGIONS) {
+            regions[at] = region;
+            begun[at] = delays;
+        }
         open++;
+        if (UntornMode.FIRST && at != 0 && (++delays & 1023) == 0) watchAge();
         return at == 0;
     }
 
-    /** Counts what is entered, for the last line of the run. */
+    /** Whether a region is to be opened; counts what is entered, for the last line of the run. */
     @ForceInline
-    void enters(int region) {
+    boolean enters(int region) {
         int number = region & UntornMode.NUMBER;
-        byte[] ever = everEntered;
-        if (number >= ever.length || ever[number] == 0 || !enters) count(number);
+        byte[] states = regionStates;
+        byte state = number < states.length ? states[number] : 0;
+        if (state == DEMOTED) return false;
+        if (state == 0 || !enters) count(number);
+        return true;
     }
 
     /** This thread enters its first region, or a region for the first time. */
@@ -290,13 +315,13 @@ public final class UntornThread {
         }
         globalLock();
         try {
-            if (number >= everEntered.length) {
-                byte[] grown = new byte[Math.max(number + 1, everEntered.length * 2)];
-                System.arraycopy(everEntered, 0, grown, 0, everEntered.length);
-                everEntered = grown;
+            if (number >= regionStates.length) {
+                byte[] grown = new byte[Math.max(number + 1, regionStates.length * 2)];
+                System.arraycopy(regionStates, 0, grown, 0, regionStates.length);
+                regionStates = grown;
             }
-            if (everEntered[number] == 0) {
-                everEntered[number] = 1;
+            if (regionStates[number] == 0) {
+                regionStates[number] = ENTERED;
                 U.getAndAddLong(null, memory + CONTROL_REGIONS, 1);
             }
         } catch (OutOfMemoryError none) {
@@ -306,10 +331,70 @@ public final class UntornThread {
         }
     }
 
+    // ---- regions that were not meant to be one step ---------------------------------------------------------------
+
+    /** How much this thread has done, in the measure of {@link #LONG}; only differences mean something. */
+    private int time() {
+        return UntornMode.FIRST ? delays : (int) position + delays;
+    }
+
+    /** Comes back to the open regions at the next safe point if the outermost one has been open for long. */
+    private void watchAge() {
+        if ((int) open == 0 || UntornMode.SECOND || time() - begun[0] < LONG) return;
+        overdue = true;
+        poll = 1;
+    }
+
+    /**
+     * Demotes the open regions that have been open for long, unless somebody said that they are meant to be one step: from now
+     * on none of their executions is a region. Those that are open end here, for whoever reads the log; if a younger one is
+     * open within, when that has ended, so that it stays whole. Frames notice at their exits that theirs is not open any more.
+     */
+    @DontInline
+    void retire() {
+        int depth = (int) open;
+        overdue = false;
+        if (plain || !UntornRuntime.on || UntornMode.SECOND || depth == 0 || depth > REGIONS || parted >= 0) return;
+        // What an initializer does is no part of the region around it.
+        if (isInitializing()) return;
+        probe();
+        int now = time();
+        int old = 0;
+        while (old < depth && now - begun[old] >= LONG) {
+            if ((regions[old] & UntornMode.GUESS) != 0) demote(regions[old] & UntornMode.NUMBER, now - begun[old]);
+            old++;
+        }
+        if (old < depth) {
+            overdue = old > 0;
+            return;
+        }
+        while ((int) open > 0 && (regions[(int) open - 1] & UntornMode.GUESS) != 0) {
+            if (!UntornMode.FIRST) log(END, regions[(int) open - 1] & UntornMode.NUMBER);
+            open--;
+        }
+        if (UntornMode.FIRST && (int) open == 0) turn(0);
+    }
+
+    /** No execution of a region is one from now on; the reader is told, and for how long it was open. */
+    private static void demote(int number, int age) {
+        globalLock();
+        try {
+            if (regionStates[number] == DEMOTED) return;
+            regionStates[number] = DEMOTED;
+            long at = U.getLong(memory + CONTROL_DEMOTED);
+            if (at < DEMOTIONS) U.putLong(memory + CONTROL_DEMOTIONS + at * 8, (long) age << 32 | number);
+            U.putLongRelease(null, memory + CONTROL_DEMOTED, at + 1);
+        } finally {
+            globalUnlock();
+        }
+    }
+
     /** A region ends that began when so much was open. */
     @DontInline
     void end(int region, long mark) {
         if (plain || !UntornRuntime.on) return;
+        // One that was demoted opened nothing.
+        if ((int) open == (int) mark && lost == NOTHING_LOST) return;
         if ((int) open - (int) mark != 1 && !straightenRegions((int) mark + 1)) return;
         if (UntornMode.SECOND) {
             if (skip) {
@@ -321,6 +406,7 @@ public final class UntornThread {
         log(END, region & UntornMode.NUMBER);
         open--;
         if (UntornMode.SECOND && (int) open == 0) skip = !UntornMode.UNARY;
+        if (overdue) retire();
     }
 
     /**
@@ -679,6 +765,7 @@ public final class UntornThread {
             if (cursor + EVENT_BYTES <= limit) return;
         }
         nextSegment();
+        watchAge();
         if (repeats == null && !UntornMode.FIRST && UntornShadow.ELIDES) UntornRepeats.make(this);
         tellHandedOver();
         if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
@@ -813,6 +900,8 @@ public final class UntornThread {
         } else {
             write((long) EDGE << OP_SHIFT | from);
         }
+        // Only noted: a word may be about to be tested, so this is no place for a call.
+        delays += DEPENDENCE;
         edges[slot(from)] = from;
     }
 
@@ -824,6 +913,7 @@ public final class UntornThread {
     private void depend(long from) {
         if (limit - cursor < EVENT_BYTES) nextSegment();
         entered++;
+        watchAge();
         if ((int) open == 0 || plain) turnTo(0);
         note();
         int region = (int) (transactions[(int) position & TRANSACTIONS - 1] & (1 << REGION_BITS) - 1);

@@ -124,11 +124,11 @@ public final class UntornRuntime {
     }
 
     public static void begin(int region, UntornThread c) {
-        event("begin " + (region & (1 << 29) - 1));
+        event("begin " + (region & (1 << 28) - 1));
     }
 
     public static void end(int region, long mark, UntornThread c) {
-        event("end " + (region & (1 << 29) - 1));
+        event("end " + (region & (1 << 28) - 1));
     }
 
     /** What it means for regions is the real runtime's business. */
