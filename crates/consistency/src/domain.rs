@@ -111,7 +111,9 @@ pub struct SetId(u32);
 #[derive(Debug)]
 pub struct Sets {
     table: IndexSet<Box<[Entry]>, FxBuildHasher>,
-    unions: FxHashMap<(SetId, SetId), SetId>,
+    unions: FxHashMap<Box<[SetId]>, SetId>,
+    /// One bit for each entry, all zero between unions.
+    scratch: Vec<u64>,
 }
 
 impl Default for Sets {
@@ -121,6 +123,7 @@ impl Default for Sets {
         Self {
             table,
             unions: FxHashMap::default(),
+            scratch: Vec::new(),
         }
     }
 }
@@ -143,36 +146,43 @@ impl Sets {
 
     /// The union of two sets.
     pub fn union(&mut self, left: SetId, right: SetId) -> SetId {
-        if left == right || right == Self::EMPTY {
-            return left;
+        self.union_all(vec![left, right])
+    }
+
+    /// The union of some sets: in one go, since what comes out on the way would be kept as well.
+    pub fn union_all(&mut self, mut sets: Vec<SetId>) -> SetId {
+        sets.sort_unstable();
+        sets.dedup();
+        sets.retain(|set| *set != Self::EMPTY);
+        match sets.as_slice() {
+            [] => return Self::EMPTY,
+            [one] => return *one,
+            _ => {}
         }
-        if left == Self::EMPTY {
-            return right;
-        }
-        let key = (left.min(right), left.max(right));
-        if let Some(known) = self.unions.get(&key) {
+        if let Some(known) = self.unions.get(sets.as_slice()) {
             return *known;
         }
-        let union = merged(self.get(left), self.get(right));
+        for set in &sets {
+            for entry in &self.table[set.0 as usize] {
+                let word = entry.0 as usize / 64;
+                if word >= self.scratch.len() {
+                    self.scratch.resize(word + 1, 0);
+                }
+                self.scratch[word] |= 1 << (entry.0 % 64);
+            }
+        }
+        let mut union: Vec<Entry> = Vec::new();
+        for (word, bits) in self.scratch.iter_mut().enumerate() {
+            let mut rest = std::mem::take(bits);
+            while rest != 0 {
+                union.push(Entry(word as u32 * 64 + rest.trailing_zeros()));
+                rest &= rest - 1;
+            }
+        }
         let union = SetId(self.table.insert_full(union.into_boxed_slice()).0 as u32);
-        self.unions.insert(key, union);
+        self.unions.insert(sets.into_boxed_slice(), union);
         union
     }
-}
-
-/// The union of two ascending lists.
-fn merged(left: &[Entry], right: &[Entry]) -> Vec<Entry> {
-    let mut union = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left, right);
-    while let (Some(l), Some(r)) = (left.first(), right.first()) {
-        let (take_left, take_right) = (l <= r, r <= l);
-        union.push(*l.min(r));
-        left = &left[usize::from(take_left)..];
-        right = &right[usize::from(take_right)..];
-    }
-    union.extend_from_slice(left);
-    union.extend_from_slice(right);
-    union
 }
 
 /// The lock view of a set of accesses: one entry per variable, w if it is written.

@@ -328,6 +328,12 @@ impl<'a> Writer<'a> {
         places
     }
 
+    /// Whether a method of the program ought to be atomic, as far as anybody said.
+    pub fn is_asked_for(&self, method: MethodId) -> bool {
+        let class = self.program.classes().method(method).class;
+        self.program.is_input(class) && self.region_note(method).is_none()
+    }
+
     /// That a method is reported although nobody said it ought to be atomic.
     fn region_note(&self, method: MethodId) -> Option<String> {
         let classes = self.program.classes();

@@ -60,7 +60,7 @@
 //! - A collection that is asked and then changed, where the change makes the answer irrelevant, other than by `putIfAbsent`, `compareAndSet` and their kind.
 //! - Lazy initialization: `init()` writes under the lock once, `get()` reads under it; whoever calls both is reported.
 //! - Two objects of one class: views speak of fields, not of objects, so `right.set(left.get())` is reported.
-//! - Methods that were never meant to be atomic, such as the main loop of a worker.
+//! - Methods that were never meant to be atomic, such as the main loop of a worker, with `--no-filter specified`.
 //!   A note says so where the specification does not ask for atomicity.
 //!
 //! ## Filters
@@ -78,6 +78,7 @@
 //! | `lowest` | callers of inconsistent methods, which are listed there as torn with it |
 //! | `escaping-values` | reads whose value does not leave the lock: a value that is only tested there |
 //! | `one-section` | methods that are one critical section on any of their paths: ours, not the paper's; waiting in a loop that only reads before, and reads again after, counts as part of it |
+//! | `specified` | methods that the specification does not ask to be atomic, unless it asks for an inconsistent caller: ours |
 //!
 //! `--arrays` counts the elements of the arrays that a field holds as one variable.
 

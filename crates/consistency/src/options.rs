@@ -27,6 +27,8 @@ pub struct Options {
     pub escaping_values: bool,
     /// Ours: a method whose whole view lies in one critical section is not reported.
     pub one_section: bool,
+    /// Ours: a method is reported only if the specification asks that it, or an inconsistent caller of it, be atomic.
+    pub specified: bool,
     /// The elements of an array are one variable; else they are none, as in the paper.
     pub arrays: bool,
 }
@@ -46,6 +48,7 @@ impl Default for Options {
             lowest: true,
             escaping_values: false,
             one_section: true,
+            specified: false,
             arrays: false,
         }
     }

@@ -45,6 +45,8 @@ pub struct Stats {
     pub contexts: usize,
     /// Calls that were executed for all objects their method is ever called on, since it has too many contexts.
     pub widened: usize,
+    /// Inconsistent views that were left out since nobody asks that their methods be atomic.
+    pub not_asked: usize,
     /// Variables in views.
     pub variables: usize,
     /// Different lock views, by class of the fields.
@@ -90,10 +92,16 @@ pub fn check(program: &Program, options: &Options, spec: &Specification) -> Outc
     if options.smallest {
         candidates = smallest(&checker, candidates);
     }
+    let writer = Writer::new(program, &variables, &executions, &checker, spec);
+    let all = candidates.len();
+    if options.specified {
+        let asked = |method: &MethodId| writer.is_asked_for(*method);
+        candidates.retain(|of| asked(&of.method) || of.callers.iter().any(asked));
+    }
     let mut stats = checker.stats(&candidates);
+    stats.not_asked = all - candidates.len();
     stats.variables = variables.len();
     stats.widened = widened;
-    let writer = Writer::new(program, &variables, &executions, &checker, spec);
     let findings = writer.findings(&candidates);
     stats.execution = execution;
     stats.checking = clock.elapsed();

@@ -1,6 +1,7 @@
 //! Measures the program model on real programs from Maven Central, each in a process of its own.
 //!
 //! `cargo run --release -p untorn-program --example measure [-- NAME…]`; needs `mvn` for the first run, which fills the cache under `target/measure`.
+//! `measure jar JAR [CLASSPATH…]` takes any jar as a library.
 //! `measure jdk` loads and builds every class of the JDK instead.
 
 use std::env;
@@ -55,6 +56,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     {
         return one(name, kind == "application");
     }
+    if let [kind, jar, class_path @ ..] = args.as_slice()
+        && kind == "jar"
+    {
+        let plan = LoadPlan {
+            inputs: vec![jar.into()],
+            classpath: class_path.iter().map(PathBuf::from).collect(),
+            ..LoadPlan::default()
+        };
+        return report(jar, &plan, false);
+    }
     if args == ["jdk"] {
         return jdk();
     }
@@ -77,7 +88,6 @@ fn one(name: &str, application: bool) -> Result<(), Box<dyn Error>> {
         .find(|(known, _, _)| *known == name)
         .ok_or("no such program")?;
     let jar = fetch(coordinates)?;
-    let clock = Instant::now();
     let plan = LoadPlan {
         inputs: vec![jar],
         main: if application {
@@ -87,7 +97,12 @@ fn one(name: &str, application: bool) -> Result<(), Box<dyn Error>> {
         },
         ..LoadPlan::default()
     };
-    let program = Program::load(&plan)?;
+    report(name, &plan, application)
+}
+
+fn report(name: &str, plan: &LoadPlan, application: bool) -> Result<(), Box<dyn Error>> {
+    let clock = Instant::now();
+    let program = Program::load(plan)?;
     let elapsed = clock.elapsed();
     let stats = program.stats();
     println!(

@@ -1,6 +1,7 @@
 //! What to load and how.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use crate::load::{JdkChoice, Limits};
 
@@ -19,6 +20,10 @@ pub struct LoadPlan {
     pub main: Option<String>,
     /// The release multi-release jars are read for; that of the JDK if not given.
     pub release: Option<u16>,
+    /// Whether objects are told apart by their class alone, rather than by where they are made.
+    pub by_class: bool,
+    /// When to stop telling objects apart by where they are made, if that is not done by then.
+    pub hurry: Option<Instant>,
     /// Bounds on what is read.
     pub limits: Limits,
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::assumptions::{Assumption, Assumptions};
 use crate::classes::{Classes, Loader};
 use crate::error::LoadError;
-use crate::heap::{Bodies, Built, Entry, Heap, Solver};
+use crate::heap::{Bodies, Built, Detail, Entry, Heap, Solver};
 use crate::ids::{ClassId, InstrId, MethodId, NodeId};
 use crate::ir::{Body, build_body};
 use crate::library::Library;
@@ -91,9 +91,7 @@ impl Program {
         stats.input_bodies = built.len();
         stats.body_time = clock.elapsed();
         let clock = Instant::now();
-        let mut solver = Solver::new(&mut loader, &library, &mut built);
-        solver.enter(&entry);
-        let heap = solver.solve();
+        let heap = solve(&mut loader, &library, &mut built, &entry, plan);
         stats.heap_time = clock.elapsed();
         let clock = Instant::now();
         let Loader {
@@ -243,6 +241,29 @@ impl Program {
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
+}
+
+/// Call graph and points-to sets, with objects told apart by where they are made if that can be done in time.
+fn solve(
+    loader: &mut Loader,
+    library: &Library,
+    built: &mut Bodies,
+    entry: &Entry,
+    plan: &LoadPlan,
+) -> Heap {
+    if !plan.by_class {
+        let assumptions = loader.assumptions.clone();
+        let mut solver = Solver::new(loader, library, built, Detail::Sites);
+        solver.precision.hurry = plan.hurry;
+        solver.enter(entry);
+        if let Some(heap) = solver.solve() {
+            return heap;
+        }
+        loader.assumptions = assumptions;
+    }
+    let mut solver = Solver::new(loader, library, built, Detail::Classes);
+    solver.enter(entry);
+    solver.solve_to_the_end()
 }
 
 /// Builds every body of the inputs: what cannot be built is counted, reachable or not.

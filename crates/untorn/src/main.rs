@@ -2,6 +2,8 @@
 //!
 //! *Invariant.* Only this crate knows flags, files and terminals, and only it prints.
 
+mod budget;
+mod cache;
 mod cli;
 mod code;
 mod commands;

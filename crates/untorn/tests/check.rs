@@ -249,3 +249,70 @@ fn something_must_be_named() {
     let output = check(&[]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// A saved document, with what the check is asked for besides.
+fn document(arguments: &[&str]) -> serde_json::Value {
+    let folder = TempDir::new().unwrap();
+    let saved = folder.path().join("findings.json");
+    let mut all = vec!["--exit-zero", "-o", text(&saved)];
+    all.extend(arguments);
+    let output = check(&all);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    serde_json::from_str(&fs::read_to_string(&saved).unwrap()).unwrap()
+}
+
+#[test]
+fn what_has_not_changed_is_not_analyzed_again() {
+    let folder = TempDir::new().unwrap();
+    let cache = folder.path().join("cache");
+    let program = folder.path().join("classes");
+    fs::create_dir(&program).unwrap();
+    for class in ["Account.class", "Helper.class"] {
+        fs::copy(classes().join(class), program.join(class)).unwrap();
+    }
+    let arguments = [text(&program), "--cache", text(&cache)];
+    let first = document(&arguments);
+    // Times are measured anew if anything is done anew.
+    assert_eq!(document(&arguments), first);
+    let mut other = arguments.to_vec();
+    other.push("--pure-values");
+    assert_ne!(document(&other)["stats"], first["stats"]);
+    fs::remove_file(program.join("Helper.class")).unwrap();
+    assert_ne!(document(&arguments)["stats"], first["stats"]);
+    fs::copy(classes().join("Helper.class"), program.join("Helper.class")).unwrap();
+    assert_eq!(document(&arguments), first);
+    let mut anew = vec![text(&program), "--no-cache"];
+    assert_ne!(document(&anew)["stats"], first["stats"]);
+    anew.extend(["--with", "types"]);
+    assert_eq!(document(&anew)["proved"], first["proved"]);
+}
+
+#[test]
+fn what_is_not_done_within_the_budget_is_not_claimed() {
+    let cut = document(&[text(classes()), "--budget", "0", "--no-cache"]);
+    assert_eq!(cut["proved"], serde_json::json!([]));
+    assert_eq!(cut["findings"], serde_json::json!([]));
+    let left_out = cut["stats"]["not done in time"].as_array().unwrap();
+    assert!(!left_out.is_empty());
+    let output = check(&[text(classes()), "--budget", "0", "--no-cache"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("the budget was spent before"), "{said}");
+    let whole = document(&[text(classes()), "--budget", "3600", "--no-cache"]);
+    assert!(whole["stats"].get("not done in time").is_none());
+    assert_eq!(whole["proved"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn objects_told_apart_by_class_prove_nothing_else() {
+    let precise = document(&[text(classes()), "--no-cache"]);
+    let coarse = document(&[text(classes()), "--by-class", "--no-cache"]);
+    assert_eq!(
+        precise["stats"]["program"]["objects told apart by"],
+        "place"
+    );
+    assert_eq!(coarse["stats"]["program"]["objects told apart by"], "class");
+    let all = precise["proved"].as_array().unwrap();
+    for proved in coarse["proved"].as_array().unwrap() {
+        assert!(all.contains(proved), "{proved}");
+    }
+}

@@ -167,9 +167,14 @@ fn what_is_proved_is_never_seen_torn() {
     let classes = folder.path().to_str().unwrap();
     let library = proved(classes, &[]);
     let application = proved(classes, &["--main", "Programs"]);
+    let coarse = proved(classes, &["--by-class"]);
+    let coarse_application = proved(classes, &["--by-class", "--main", "Programs"]);
     expect_proved("library", &library, 32);
     expect_proved("application", &application, 34);
-    expect_untorn(classes, "Programs", &[&library, &application], 14, 15);
+    expect_proved("library by class", &coarse, 20);
+    expect_proved("application by class", &coarse_application, 15);
+    let all = [&library, &application, &coarse, &coarse_application];
+    expect_untorn(classes, "Programs", &all, 14, 15);
 }
 
 /// Every rule that makes types more precise has a right and a wrong use of it here.
@@ -183,9 +188,11 @@ fn rules_that_prove_more_prove_nothing_torn() {
     };
     let library = only(proved(classes, &[]));
     let application = only(proved(classes, &["--main", "Rules"]));
+    let coarse = only(proved(classes, &["--by-class"]));
     expect_proved("library", &library, 12);
     expect_proved("application", &application, 14);
-    expect_untorn(classes, "Rules", &[&library, &application], 8, 10);
+    expect_proved("library by class", &coarse, 6);
+    expect_untorn(classes, "Rules", &[&library, &application, &coarse], 8, 10);
 }
 
 #[test]

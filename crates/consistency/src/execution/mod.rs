@@ -34,8 +34,8 @@ use crate::options::Options;
 use context::{Alias, Context, Held, Objects, Values};
 use outer::Makers;
 
-/// Once this many methods in contexts were executed, over all threads, further contexts are widened at once: precision is for programs that can be read.
-const MOST_STATES: usize = 400_000;
+/// Once this many methods in contexts were executed, over all threads, and this many for each node, further contexts are widened at once: precision is for programs that can be read.
+const MOST_STATES: (usize, usize) = (20_000, 1);
 
 /// A node that is called in more contexts than these is executed in widened ones from then on.
 const MOST_CONTEXTS: u32 = 24;
@@ -254,13 +254,16 @@ impl Run<'_, '_> {
         }
         let mut key = (node, context);
         if !self.keys.contains(&key) {
-            let many = self.executor.executed + self.keys.len() >= MOST_STATES;
+            let (some, each) = MOST_STATES;
+            let most = some + each * self.executor.relevant.len();
+            let spent = self.executor.executed + self.keys.len();
+            let many = spent >= most;
             let count = self.per_node.entry(node).or_default();
             if many || *count >= MOST_CONTEXTS {
                 key.1 = key.1.widened();
                 self.executor.widened += 1;
             }
-            if many && *count >= FEW_CONTEXTS || *count >= 2 * MOST_CONTEXTS {
+            if spent >= 2 * most || many && *count >= FEW_CONTEXTS || *count >= 2 * MOST_CONTEXTS {
                 key.1.held.clear();
             }
             if !self.keys.contains(&key) {

@@ -112,18 +112,24 @@ struct Adder<'a> {
 impl Adder<'_> {
     fn add(&mut self, component: &[StateId]) {
         let circle = component.len() > LARGEST_CIRCLE;
-        let mut total = Sets::EMPTY;
+        let mut parts: Vec<SetId> = Vec::new();
         for id in component {
             let state = &self.states[id.index()];
             let own = state.accesses.iter().map(|(_, entry)| *entry).collect();
-            let mut own = self.sets.intern(own);
-            for (_, callee) in &state.calls {
-                // What the component itself adds is empty so far.
-                own = self.sets.union(own, self.summaries[callee.index()].total);
+            let own = self.sets.intern(own);
+            // What the component itself adds is empty so far.
+            let called =
+                (state.calls.iter()).map(|(_, callee)| self.summaries[callee.index()].total);
+            let from = parts.len();
+            parts.push(own);
+            parts.extend(called);
+            if circle {
+                let view = self.sets.union_all(parts.split_off(from));
+                self.summaries[id.index()].view = view;
+                parts.push(view);
             }
-            self.summaries[id.index()].view = own;
-            total = self.sets.union(total, own);
         }
+        let total = self.sets.union_all(parts);
         for id in component {
             let summary = &mut self.summaries[id.index()];
             summary.total = total;
@@ -134,24 +140,27 @@ impl Adder<'_> {
         if self.exposures.is_some() {
             self.add_exposed(component);
         }
-        let mut subordinate = Sets::EMPTY;
+        let mut parts: Vec<SetId> = Vec::new();
         for id in component {
-            let mut own = self.add_sections(*id);
+            let from = parts.len();
+            parts.push(self.add_sections(*id));
             for (_, callee) in &self.states[id.index()].calls {
                 if circle && self.component_of[id.index()] == self.component_of[callee.index()] {
                     continue;
                 }
-                let below = self.summaries[callee.index()].locked;
-                own = self.sets.union(own, below);
+                parts.push(self.summaries[callee.index()].locked);
                 // A synchronized method's own lock is subordinate to its callers only, recursive ones included.
                 if self.states[callee.index()].takes_method_lock {
-                    let scope = self.scope(*callee, Section::Method);
-                    own = self.sets.union(own, scope);
+                    parts.push(self.scope(*callee, Section::Method));
                 }
             }
-            self.summaries[id.index()].view_locked = own;
-            subordinate = self.sets.union(subordinate, own);
+            if circle {
+                let own = self.sets.union_all(parts.split_off(from));
+                self.summaries[id.index()].view_locked = own;
+                parts.push(own);
+            }
         }
+        let subordinate = self.sets.union_all(parts);
         for id in component {
             let summary = &mut self.summaries[id.index()];
             summary.locked = subordinate;
@@ -186,7 +195,7 @@ impl Adder<'_> {
         });
         let gaps = gaps.map(|(number, _)| Section::Retaken(number as u32));
         let steps = state.steps.iter().map(|(instr, _)| Section::Step(*instr));
-        let mut all = Sets::EMPTY;
+        let mut all = Vec::new();
         for section in regions.chain(gaps).chain(steps) {
             let accesses = self.scope(id, section);
             self.locked.push(Locked {
@@ -194,9 +203,9 @@ impl Adder<'_> {
                 section,
                 accesses,
             });
-            all = self.sets.union(all, accesses);
+            all.push(accesses);
         }
-        all
+        self.sets.union_all(all)
     }
 
     /// What is accessed in the dynamic scope of a section.
@@ -222,7 +231,7 @@ impl Adder<'_> {
                 entries.push(*entry);
             }
         }
-        let mut scope = self.sets.intern(entries);
+        let mut parts = vec![self.sets.intern(entries)];
         for (instr, callee) in &state.calls {
             if !Execution::is_in(locks, section, *instr) {
                 continue;
@@ -234,19 +243,18 @@ impl Adder<'_> {
                 summary.total
             };
             if exposure.is_none() {
-                scope = self.sets.union(scope, total);
+                parts.push(total);
                 continue;
             }
             let writes = self.sets.get(total).iter().filter(|entry| entry.is_write());
-            let writes = self.sets.intern(writes.copied().collect());
+            let writes = writes.copied().collect();
             let Exposed { stored, returned } = self.exposed[callee.index()];
-            scope = self.sets.union(scope, writes);
-            scope = self.sets.union(scope, stored);
+            parts.extend([self.sets.intern(writes), stored]);
             if leaves(*instr) {
-                scope = self.sets.union(scope, returned);
+                parts.push(returned);
             }
         }
-        scope
+        self.sets.union_all(parts)
     }
 
     fn add_exposed(&mut self, component: &[StateId]) {

@@ -92,7 +92,17 @@ impl Solver<'_> {
     }
 
     /// Binds a waiting call to one receiver.
-    pub(super) fn bind(&mut self, call: &Arc<Call>, object: ObjectId) {
+    ///
+    /// Gives the node that runs, if it is the same for all receivers of this class.
+    pub(super) fn bind(&mut self, call: &Call, object: ObjectId) -> Option<NodeId> {
+        let callee = self.bind_one(call, object)?;
+        let node = &self.nodes[callee.index()];
+        let lambda = matches!(self.objects.get(object).kind, ObjectKind::Lambda { .. });
+        let same = !node.opaque && node.context == Context::None && !lambda;
+        (same && call.start.is_none()).then_some(callee)
+    }
+
+    fn bind_one(&mut self, call: &Call, object: ObjectId) -> Option<NodeId> {
         match call.target {
             Target::Exact(method) => self.call_on(call, method, object, &call.args),
             Target::Virtual(method) if self.unknown.is(object) => {
@@ -102,7 +112,8 @@ impl Solver<'_> {
                 for arg in call.args.iter().flatten() {
                     self.hand_out(*arg);
                 }
-                self.unknown.add_call(call, method);
+                self.call_hub(call, method);
+                None
             }
             Target::Virtual(method) => self.call_virtual(call, method, object, &call.args, 0),
         }
@@ -115,12 +126,12 @@ impl Solver<'_> {
         object: ObjectId,
         args: &[Option<Var>],
         depth: usize,
-    ) {
+    ) -> Option<NodeId> {
         let class = self.objects.get(object).class;
         let declaring = self.classes().method(method).class;
         // Sets are not filtered by declared types everywhere; what is no instance cannot be called.
         if !self.is_instance(object, declaring) {
-            return;
+            return None;
         }
         if let ObjectKind::Lambda {
             method: maker,
@@ -129,7 +140,7 @@ impl Solver<'_> {
             && let Some(handle) = self.lambda_body(maker, instr, method)
         {
             self.call_lambda(call, handle, object, args, depth);
-            return;
+            return None;
         }
         let classes = &self.loader.classes;
         let selected = *self
@@ -143,8 +154,9 @@ impl Solver<'_> {
         ) && self.classes().class(declaring).origin == Origin::Jdk;
         if selected.is_none() && self.is_entered(declaring) && !made_by_library {
             self.call_unknown(call, method, object);
+            None
         } else {
-            self.call_on(call, selected.unwrap_or(method), object, args);
+            self.call_on(call, selected.unwrap_or(method), object, args)
         }
     }
 
@@ -173,9 +185,9 @@ impl Solver<'_> {
         method: MethodId,
         object: ObjectId,
         args: &[Option<Var>],
-    ) {
+    ) -> Option<NodeId> {
         if self.reflects(call, method, Some(object), args) {
-            return;
+            return None;
         }
         let context = self.context(method, Some(object), call);
         let callee = self.node(method, context);
@@ -186,6 +198,7 @@ impl Solver<'_> {
             self.graph.add_object(result, object);
         }
         self.connect(call, callee, args, Some(object));
+        Some(callee)
     }
 
     /// The body of a lambda, if this is the method it implements.
@@ -318,13 +331,17 @@ impl Solver<'_> {
         let (caller_method, caller_context) = (caller.method, caller.context);
         match receiver {
             Some(_) if opaque && merged => Context::Site(caller_method, call.instr),
-            Some(object) => Context::Object(object),
+            Some(object) if opaque => Context::Object(object),
+            Some(object) => self.affordable(class, Context::Object(object)),
             None => {
                 let caller_class = self.classes().method(caller_method).class;
                 let inherits =
                     matches!(caller_context, Context::Object(_)) && self.is_container(caller_class);
                 match (inherits, per_site) {
                     (true, _) => caller_context,
+                    (false, true) if !opaque => {
+                        self.affordable(class, Context::Site(caller_method, call.instr))
+                    }
                     (false, true) => Context::Site(caller_method, call.instr),
                     (false, false) => Context::None,
                 }

@@ -88,7 +88,9 @@ impl Solver<'_> {
             Op::NewArray { class, lengths } => {
                 if let Some(result) = result {
                     let outer = self.new_array(node, id, *class, lengths.len());
-                    if self.is_zero(node, lengths) {
+                    // One object for all arrays of a class stands for some that are not empty.
+                    let kind = self.objects.get(outer).kind;
+                    if kind != ObjectKind::AnyOf && self.is_zero(node, lengths) {
                         self.empty_arrays.insert(outer);
                     }
                     self.graph.add_object(result, outer);

@@ -156,7 +156,9 @@ impl Solver<'_> {
     ) {
         let class = self.classes().method(method).class;
         let context = match receiver {
-            Some(object) if self.is_container(class) => Context::Object(object),
+            Some(object) if self.is_container(class) => {
+                self.affordable(class, Context::Object(object))
+            }
             _ => Context::None,
         };
         let node = self.node(method, context);

@@ -24,29 +24,54 @@ impl Solver<'_> {
         self.graph.add_object(bag, object);
         match of.kind {
             ObjectKind::Unknown | ObjectKind::Merged | ObjectKind::ClassObject(_) => {}
-            ObjectKind::Lambda { method, instr } => {
-                let Some(Some(built)) = self.bodies.get(&method).cloned() else {
-                    return;
-                };
-                let Op::Lambda { lambda, .. } = &built.body.instr(instr).op else {
-                    return;
-                };
-                let count = self.classes().method(lambda.handle.method).params.len() + 1;
-                let args = all_of(count, bag);
-                let call = Call {
-                    args: args.clone(),
-                    ..call.clone()
-                };
-                self.call_lambda(&call, lambda.handle, object, &args, 0);
-            }
+            ObjectKind::Lambda { .. } => self.call_back(call, bag, object),
             _ if self.classes().class(of.class).origin == Origin::Input => {
-                for method in self.platform_methods(of.class) {
-                    let count = self.classes().method(method).params.len();
-                    let args = all_of(count, bag);
-                    self.call_on(call, method, object, &args);
-                }
+                self.call_back(call, bag, object);
             }
             _ => self.look_into(object, of.class, bag),
+        }
+    }
+
+    /// Code that is not read calls an object back with what the bag holds, and puts there what it gives.
+    ///
+    /// All such calls of one object are one: what is called is the same, whoever calls it.
+    fn call_back(&mut self, call: &Call, bag: Var, object: ObjectId) {
+        let (passed, given) = match self.called_back.get(&object) {
+            Some(known) => *known,
+            None => {
+                let passed = self.graph.variables(2);
+                let vars = (passed, Var(passed.0 + 1));
+                self.called_back.insert(object, vars);
+                self.call_any_method(call, object, vars);
+                vars
+            }
+        };
+        self.graph.add_edge(bag, passed, None);
+        self.graph.add_edge(given, bag, None);
+    }
+
+    fn call_any_method(&mut self, call: &Call, object: ObjectId, (passed, given): (Var, Var)) {
+        let of = self.objects.get(object);
+        let call = |args: &SmallVec<[Option<Var>; 4]>| Call {
+            args: args.clone(),
+            result: Some(given),
+            ..call.clone()
+        };
+        let ObjectKind::Lambda { method, instr } = of.kind else {
+            for method in self.platform_methods(of.class) {
+                let count = self.classes().method(method).params.len();
+                let args = all_of(count, passed);
+                self.call_on(&call(&args), method, object, &args);
+            }
+            return;
+        };
+        let Some(Some(built)) = self.bodies.get(&method).cloned() else {
+            return;
+        };
+        if let Op::Lambda { lambda, .. } = &built.body.instr(instr).op {
+            let count = self.classes().method(lambda.handle.method).params.len() + 1;
+            let args = all_of(count, passed);
+            self.call_lambda(&call(&args), lambda.handle, object, &args, 0);
         }
     }
 

@@ -44,6 +44,7 @@ pub struct Graph {
     queue: BinaryHeap<(Reverse<u32>, u32)>,
     queued: Vec<bool>,
     collapse_at: usize,
+    work: u64,
 }
 
 impl Graph {
@@ -75,6 +76,11 @@ impl Graph {
     /// Bytes of memory the sets hold.
     pub fn set_memory(&self) -> usize {
         self.sets.iter().map(ObjectSet::memory).sum()
+    }
+
+    /// How much was propagated, in words of sets.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     fn find(&self, var: Var) -> usize {
@@ -151,6 +157,7 @@ impl Graph {
         } else {
             self.masks.get(&filter)
         };
+        self.work += 1 + objects.words() as u64;
         let fresh = self.sets[to].add_all(objects, mask);
         if !fresh.is_empty() {
             self.pending[to].add_all(&fresh, None);
@@ -200,6 +207,21 @@ impl Graph {
         for at in 0..self.parent.len() {
             if self.parent[at] as usize == at && !self.pending[at].is_empty() {
                 self.enqueue(at);
+            }
+        }
+    }
+
+    /// Makes some variables one.
+    pub fn unify(&mut self, into: Var, others: &[Var]) {
+        let mut component = vec![self.find(into) as u32];
+        component.extend(others.iter().map(|var| self.find(*var) as u32));
+        component.sort_unstable();
+        component.dedup();
+        if component.len() > 1 {
+            self.merge(&component);
+            let root = component[0] as usize;
+            if !self.pending[root].is_empty() {
+                self.enqueue(root);
             }
         }
     }

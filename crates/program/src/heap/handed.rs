@@ -35,6 +35,7 @@ impl Solver<'_> {
         for result in results {
             self.hand_out(result);
         }
+        self.add_common_parts();
         let mut parts: FxHashMap<ObjectId, Vec<(HeapField, Var)>> = FxHashMap::default();
         for ((object, field), part) in &self.fields {
             parts.entry(*object).or_default().push((*field, *part));

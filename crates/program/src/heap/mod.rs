@@ -17,8 +17,10 @@ mod entries;
 mod given;
 mod graph;
 mod handed;
+mod hubs;
 mod objects;
 mod opaque;
+mod precision;
 mod reach;
 mod reflection;
 mod result;
@@ -27,8 +29,10 @@ mod solver;
 mod unknown;
 
 pub use objects::{Context, Object, ObjectKind};
+pub use precision::GivenUp;
 pub use result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
 pub use set::ObjectSet;
 
 pub(crate) use entries::Entry;
+pub(crate) use precision::Detail;
 pub(crate) use solver::{Bodies, Built, Solver};

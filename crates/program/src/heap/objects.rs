@@ -40,6 +40,8 @@ pub enum ObjectKind {
     },
     /// All instances of a class of values, or all exceptions of a class.
     Merged,
+    /// All objects of a class that the program makes, wherever: where telling them apart costs too much.
+    AnyOf,
     /// What a library method that is not entered returns.
     Returned(MethodId),
     /// What a static field of a library class that is not entered holds.

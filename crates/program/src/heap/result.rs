@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Var};
 use super::objects::{Context, Object};
+use super::precision::GivenUp;
 use super::set::ObjectSet;
 use super::solver::{Built, NONE};
 use crate::ids::{FieldId, InstrId, MethodId, NodeId, ObjectId, ValueId};
@@ -109,6 +110,7 @@ pub struct Heap {
     statics: FxHashMap<FieldId, Var>,
     by_method: FxHashMap<MethodId, Vec<NodeId>>,
     nothing: ObjectSet,
+    given_up: GivenUp,
 }
 
 impl Heap {
@@ -126,6 +128,7 @@ impl Heap {
         roots: Vec<Root>,
         fields: FxHashMap<(ObjectId, HeapField), Var>,
         statics: FxHashMap<FieldId, Var>,
+        given_up: GivenUp,
     ) -> Self {
         let mut callers = calls.clone();
         callers.sort_unstable_by_key(|edge| (edge.callee, edge.caller, edge.instr));
@@ -157,7 +160,13 @@ impl Heap {
             statics,
             by_method,
             nothing,
+            given_up,
         }
+    }
+
+    /// Where precision was given up.
+    pub fn given_up(&self) -> &GivenUp {
+        &self.given_up
     }
 
     /// An abstract object.

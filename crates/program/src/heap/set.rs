@@ -31,6 +31,11 @@ impl ObjectSet {
             .sum()
     }
 
+    /// How many words it has.
+    pub(crate) fn words(&self) -> usize {
+        self.words.len()
+    }
+
     /// Whether an object is a member.
     pub fn contains(&self, object: ObjectId) -> bool {
         let word = self

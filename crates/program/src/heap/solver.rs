@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::calls::{Call, Movement};
 use super::graph::{Graph, UseId, Var};
 use super::objects::{Context, Object, ObjectKind, Objects};
+use super::precision::{Detail, Precision};
 use super::result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
 use super::set::ObjectSet;
 use super::unknown::Unknown;
@@ -28,6 +29,9 @@ pub struct Built {
 }
 
 pub const NONE: u32 = u32::MAX;
+
+/// How many instructions a method has that was not built yet.
+const USUAL_BODY: usize = 30;
 
 impl Built {
     /// Numbers the references of a body.
@@ -118,6 +122,9 @@ pub struct Solver<'a> {
     pub fields: FxHashMap<(ObjectId, HeapField), Var>,
     pub statics: FxHashMap<FieldId, Var>,
     uses: Vec<Use>,
+    /// For calls that wait, the node that runs for all receivers of a class.
+    bound: FxHashMap<(UseId, ClassId), NodeId>,
+    pub precision: Precision,
     pub known_calls: FxHashSet<(NodeId, InstrId, NodeId)>,
     new_nodes: Vec<NodeId>,
     pub thrown: Var,
@@ -135,6 +142,8 @@ pub struct Solver<'a> {
     /// Reflective calls that were counted as assumptions.
     pub unfollowed: FxHashSet<(NodeId, InstrId)>,
     pub unknown: Unknown,
+    /// For objects that code nobody reads calls back, what it passes and what it is given.
+    pub called_back: FxHashMap<ObjectId, (Var, Var)>,
     /// Contents whose objects are looked into.
     pub watched: FxHashSet<Var>,
     /// For each class the methods that code nobody reads may call on its objects.
@@ -143,7 +152,12 @@ pub struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    pub fn new(loader: &'a mut Loader, library: &'a Library, bodies: &'a mut Bodies) -> Self {
+    pub fn new(
+        loader: &'a mut Loader,
+        library: &'a Library,
+        bodies: &'a mut Bodies,
+        detail: Detail,
+    ) -> Self {
         let mut graph = Graph::default();
         let thrown = graph.variables(1);
         let mut solver = Self {
@@ -157,6 +171,8 @@ impl<'a> Solver<'a> {
             fields: FxHashMap::default(),
             statics: FxHashMap::default(),
             uses: Vec::new(),
+            bound: FxHashMap::default(),
+            precision: Precision::new(detail),
             known_calls: FxHashSet::default(),
             new_nodes: Vec::new(),
             thrown,
@@ -172,10 +188,13 @@ impl<'a> Solver<'a> {
             reflective: FxHashMap::default(),
             unfollowed: FxHashSet::default(),
             unknown: Unknown::default(),
+            called_back: FxHashMap::default(),
             watched: FxHashSet::default(),
             open_methods: FxHashMap::default(),
             is_application: false,
         };
+        let built = solver.bodies.values().flatten();
+        solver.precision.program = built.map(|built| built.body.instrs.len()).sum();
         solver.make_unknown();
         solver
     }
@@ -184,8 +203,19 @@ impl<'a> Solver<'a> {
         &self.loader.classes
     }
 
-    /// Runs to the fixpoint.
-    pub fn solve(mut self) -> Heap {
+    /// Runs to the fixpoint; gives nothing if the steps for telling objects apart are exhausted before.
+    pub fn solve(mut self) -> Option<Heap> {
+        self.run().then(|| self.finish())
+    }
+
+    /// Runs to the fixpoint, however long that takes.
+    pub fn solve_to_the_end(mut self) -> Heap {
+        while !self.run() {}
+        self.finish()
+    }
+
+    /// Whether the fixpoint was reached.
+    fn run(&mut self) -> bool {
         loop {
             let fresh = std::mem::take(&mut self.new_nodes);
             self.build(&fresh);
@@ -195,19 +225,65 @@ impl<'a> Solver<'a> {
             // All that is known is propagated before more methods are built, so that batches are large.
             while let Some((uses, objects)) = self.graph.step() {
                 self.apply_all(&uses, &objects);
+                if self.precision.is_exhausted(self.graph.work()) {
+                    return false;
+                }
             }
             if self.new_nodes.is_empty() && !self.complete() {
-                return self.finish();
+                return true;
             }
         }
     }
 
     fn apply_all(&mut self, uses: &SmallVec<[UseId; 1]>, objects: &ObjectSet) {
         for of in uses {
+            self.precision.work += 1 + objects.len() as u64;
             let action = self.uses[*of as usize].clone();
-            for object in objects.iter() {
-                self.apply(&action, object);
+            match &action {
+                Use::Call(call) => self.bind_all(*of, call, objects),
+                Use::Load { field, .. } | Use::Store { field, .. } => {
+                    self.access_all(&action, *field, objects);
+                }
+                _ => {
+                    for object in objects.iter() {
+                        self.apply(&action, object);
+                    }
+                }
             }
+        }
+    }
+
+    /// A call on some objects; those of one class mostly run the same.
+    fn bind_all(&mut self, of: UseId, call: &Call, objects: &ObjectSet) {
+        for object in objects.iter() {
+            let class = self.objects.get(object).class;
+            if let Some(callee) = self.bound.get(&(of, class)) {
+                let this = self.nodes[callee.index()].params;
+                if !matches!(
+                    self.objects.get(object).kind,
+                    ObjectKind::Lambda { .. } | ObjectKind::Unknown
+                ) {
+                    self.graph.add_object(this, object);
+                    continue;
+                }
+            }
+            if let Some(callee) = self.bind(call, object) {
+                self.bound.insert((of, class), callee);
+            }
+        }
+    }
+
+    /// Loads or stores of a field of some objects; one copy does if they have the field in common.
+    fn access_all(&mut self, action: &Use, field: HeapField, objects: &ObjectSet) {
+        let mut copied = false;
+        for object in objects.iter() {
+            let common = self.common_field(field).is_some();
+            if common && copied && !self.holds_anything(object) {
+                continue;
+            }
+            let plain = !self.holds_anything(object) && self.has(object, field);
+            self.apply(action, object);
+            copied |= common && plain;
         }
     }
 
@@ -217,7 +293,7 @@ impl<'a> Solver<'a> {
             Use::Store {
                 field: HeapField::Field(field),
                 from,
-            } if self.unknown.is(object) => self.unknown.add_store(*field, *from),
+            } if self.unknown.is(object) => self.store_hub(*field, *from),
             Use::Store { .. } if self.unknown.is(object) => {}
             Use::Load { field, .. } | Use::Store { field, .. } if !self.has(object, *field) => {}
             Use::Load {
@@ -225,14 +301,18 @@ impl<'a> Solver<'a> {
                 into,
                 filter,
             } => {
+                self.count_copy(*field);
                 let from = self.field_var(object, *field);
                 self.edge(from, *into, *filter);
             }
             Use::Store { field, from } => {
+                self.count_copy(*field);
                 let into = self.field_var(object, *field);
                 self.graph.add_edge(*from, into, None);
             }
-            Use::Call(call) => self.bind(&Arc::clone(call), object),
+            Use::Call(call) => {
+                self.bind(&Arc::clone(call), object);
+            }
             Use::Narrow { class, into } => self.narrow(object, *class, *into),
             Use::Given { call, bag } => self.give(&Arc::clone(call), *bag, object),
             Use::Fill {
@@ -337,6 +417,12 @@ impl<'a> Solver<'a> {
         let params = self.graph.variables(param_count + 1);
         let id = NodeId::new(self.nodes.len());
         let entered = self.is_entered(class);
+        if context != Context::None && entered && has_code {
+            // What was not built yet is of the usual size.
+            let body = self.bodies.get(&method).and_then(Option::as_ref);
+            let instrs = body.map_or(USUAL_BODY, |built| built.body.instrs.len());
+            self.precision.spend(class, instrs);
+        }
         self.nodes.push(Working {
             method,
             context,
@@ -372,7 +458,13 @@ impl<'a> Solver<'a> {
         if let Some(var) = self.fields.get(&(object, field)) {
             return *var;
         }
-        let var = self.graph.variables(1);
+        let var = match self.common_field(field) {
+            Some(common) => common,
+            None => {
+                self.has_field(object, field);
+                self.graph.variables(1)
+            }
+        };
         self.fields.insert((object, field), var);
         var
     }
@@ -429,7 +521,7 @@ impl<'a> Solver<'a> {
         let (kind, context) = if merged {
             (ObjectKind::Merged, Context::None)
         } else {
-            (kind, context)
+            self.told_apart(class, kind, context)
         };
         let (id, new) = self.objects.intern(class, kind, context);
         if new {
@@ -491,7 +583,9 @@ impl<'a> Solver<'a> {
         }
     }
 
-    fn finish(self) -> Heap {
+    fn finish(mut self) -> Heap {
+        self.add_common_parts();
+        let given_up = self.precision.given_up();
         let nodes = self
             .nodes
             .iter()
@@ -535,6 +629,7 @@ impl<'a> Solver<'a> {
             roots,
             self.fields,
             self.statics,
+            given_up,
         )
     }
 }

@@ -15,12 +15,13 @@ use smallvec::SmallVec;
 
 use super::calls::{Call, Target};
 use super::graph::Var;
+use super::hubs::Hubs;
 use super::objects::{Context, ObjectKind};
 use super::reach::Reach;
-use super::result::{HeapField, Root, RootKind};
+use super::result::{Root, RootKind};
 use super::solver::Solver;
 use crate::classes::Type;
-use crate::ids::{ClassId, FieldId, MethodId, NodeId, ObjectId, ValueId};
+use crate::ids::{ClassId, MethodId, NodeId, ObjectId, ValueId};
 use crate::ir::{InvokeKind, Op};
 use crate::load::Origin;
 
@@ -31,17 +32,13 @@ pub struct Unknown {
     pub object: Option<ObjectId>,
     /// A variable that holds nothing else.
     pub var: Option<Var>,
-    /// Calls on the unknown object, by the method they name.
-    calls: Vec<(Call, MethodId)>,
-    /// Stores to fields of it.
-    stores: FxHashSet<(FieldId, Var)>,
+    /// Calls on the unknown object and stores to fields of it.
+    pub hubs: Hubs,
     /// What clients of a library were given.
     pub handed_out: Option<Var>,
-    /// Done already: an open method on an object, a call of `calls` on one, a lambda, a store.
+    /// Done already: an open method on an object, a lambda.
     bound: FxHashSet<(MethodId, ObjectId)>,
-    called: FxHashSet<(u32, ObjectId)>,
     lambdas: FxHashSet<ObjectId>,
-    stored: FxHashSet<(FieldId, Var, ObjectId)>,
     /// How much was done.
     steps: u64,
 }
@@ -49,21 +46,6 @@ pub struct Unknown {
 impl Unknown {
     pub fn is(&self, object: ObjectId) -> bool {
         self.object == Some(object)
-    }
-
-    /// A call on the unknown object.
-    pub fn add_call(&mut self, call: &Call, method: MethodId) {
-        let call = Call {
-            silent: true,
-            start: None,
-            ..call.clone()
-        };
-        self.calls.push((call, method));
-    }
-
-    /// A store to a field of the unknown object.
-    pub fn add_store(&mut self, field: FieldId, from: Var) {
-        self.stores.insert((field, from));
     }
 }
 
@@ -96,8 +78,7 @@ impl Solver<'_> {
         self.bind_open(&objects);
         self.bind_lambdas();
         self.change_handed_out(&objects);
-        self.bind_calls(&objects);
-        self.bind_stores(&objects);
+        self.bind_hubs(&objects);
         if self.unknown.steps == before {
             self.fill_empty();
         }
@@ -214,7 +195,9 @@ impl Solver<'_> {
     ) {
         let class = self.classes().method(method).class;
         let context = match receiver {
-            Some(object) if self.is_container(class) => Context::Object(object),
+            Some(object) if self.is_container(class) => {
+                self.affordable(class, Context::Object(object))
+            }
             _ => Context::None,
         };
         let node = self.node(method, context);
@@ -288,49 +271,6 @@ impl Solver<'_> {
 
     fn is_analyzed_method(&self, method: MethodId) -> bool {
         self.is_analyzed(self.classes().method(method).class)
-    }
-
-    /// Calls on the unknown object run what any object that fits would.
-    fn bind_calls(&mut self, objects: &ByClass) {
-        for number in 0..self.unknown.calls.len() {
-            let (call, method) = self.unknown.calls[number].clone();
-            let named = self.classes().method(method).class;
-            for (class, fitting) in objects {
-                if !self.classes().is_subtype(*class, named) {
-                    continue;
-                }
-                let Some(selected) = self.classes().select(*class, method) else {
-                    continue;
-                };
-                for &object in fitting {
-                    let new = self.unknown.called.insert((number as u32, object));
-                    if self.step(new) {
-                        self.call_on(&call, selected, object, &call.args);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Stores to the unknown object change any object that has the field.
-    fn bind_stores(&mut self, objects: &ByClass) {
-        let mut stores: Vec<(FieldId, Var)> = self.unknown.stores.iter().copied().collect();
-        stores.sort_unstable_by_key(|(field, from)| (*field, from.0));
-        for (field, from) in stores {
-            let owner = self.classes().field(field).class;
-            for (class, fitting) in objects {
-                if !self.classes().is_subtype(*class, owner) {
-                    continue;
-                }
-                for &object in fitting {
-                    let new = self.unknown.stored.insert((field, from, object));
-                    if self.step(new) {
-                        let into = self.field_var(object, HeapField::Field(field));
-                        self.graph.add_edge(from, into, None);
-                    }
-                }
-            }
-        }
     }
 
     /// References of analyzed code that point to nothing of their type point to anything.

@@ -159,6 +159,7 @@ impl World<'_> {
                     let object = heap.object(object);
                     match object.kind {
                         ObjectKind::Allocated { .. }
+                        | ObjectKind::AnyOf
                         | ObjectKind::Lambda { .. }
                         | ObjectKind::Instance
                         | ObjectKind::ClassObject(_) => false,

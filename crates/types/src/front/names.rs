@@ -145,6 +145,7 @@ fn is_exactly(world: &World<'_>, shape: &Shape<'_>, value: ValueId, class: &str)
                         && matches!(
                             object.kind,
                             untorn_program::heap::ObjectKind::Allocated { .. }
+                                | untorn_program::heap::ObjectKind::AnyOf
                         )
                 })
         })

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -12,15 +13,19 @@ use untorn_consistency::{Options, Outcome};
 use untorn_findings::Document;
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
+use untorn_spec::Specification;
 use untorn_types::annotations::Annotations;
 use untorn_types::ought::Ought;
 use untorn_types::report::{Typed, granted};
 
+use crate::budget::{Budget, Pending};
+use crate::cache::Entry;
 use crate::cli::OutputArgs;
 use crate::code;
 use crate::failure::Failure;
 use crate::library::declarations;
 use crate::output::{deliver, note, print};
+use crate::progress::Stage;
 use crate::selection::specification;
 
 /// How many subjects of one kind of assumption the counts name.
@@ -76,6 +81,20 @@ pub struct CheckArgs {
     /// What ought to be atomic: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
+    /// Tell objects apart by their class alone, not by where they are made: quicker, and less is proved.
+    ///
+    /// Large programs are looked at so anyway.
+    #[arg(long)]
+    pub by_class: bool,
+    /// Stop after about so many seconds, and say what is known by then.
+    #[arg(long, value_name = "SECONDS")]
+    pub budget: Option<u64>,
+    /// Keep results in this folder, for the next check of the same; default: the user's cache.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    pub cache: Option<PathBuf>,
+    /// Neither use nor keep results.
+    #[arg(long)]
+    pub no_cache: bool,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -138,54 +157,189 @@ pub enum Filter {
     EscapingValues,
     /// Methods that are one critical section.
     OneSection,
+    /// Methods that nobody asks to be atomic, nor those that call them.
+    Specified,
 }
 
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let spec = specification(args.spec.as_deref())?;
-    let plan = plan(args)?;
-    let program = Program::load(&plan)?;
-    let mut document = Document::new(inputs(args));
-    document
-        .stats
-        .insert("program".into(), program_stats(&program));
-    let runs = |analysis: StaticAnalysis| {
-        args.with.contains(&StaticAnalysis::All) || args.with.contains(&analysis)
+    let mut plan = plan(args)?;
+    if !args.explain.is_empty() {
+        let program = Program::load(&plan)?;
+        let mut typed = typed(&program, args.types, &args.output.source, &spec)?;
+        typed.notes().for_each(|left_out| note(left_out));
+        return explain(&mut typed, &program, &args.explain);
+    }
+    let cached = match args.no_cache {
+        true => None,
+        false => cache_entry(args, &plan, &spec)?,
     };
-    let mut findings = Vec::new();
-    if runs(StaticAnalysis::Consistency) {
-        let outcome = untorn_consistency::check(&program, &options(args), &spec);
-        document
-            .stats
-            .insert("consistency".into(), consistency_stats(&outcome));
-        findings.extend(outcome.findings);
+    if let Some((notes, document)) = cached.as_ref().and_then(Entry::read) {
+        notes.iter().for_each(|text| note(text));
+        return deliver(&document, &args.output);
     }
-    if runs(StaticAnalysis::Types) || !args.explain.is_empty() {
-        let clock = Instant::now();
-        let sources = declarations(&args.output.source)?;
-        let annotations = Annotations::read(&program, sources, &spec)
-            .map_err(untorn_types::report::Error::from)?;
-        let mut typed = Typed::with_annotations(&program, args.types.into(), annotations)?;
-        let time = clock.elapsed();
-        for left_out in typed.notes() {
-            note(left_out);
-        }
-        if !args.explain.is_empty() {
-            return explain(&mut typed, &program, &args.explain);
-        }
-        let ought = Ought::new(&program, &spec);
-        let outcome = typed.outcome(&|method, block| ought.be_atomic(method, block));
-        let mut stats = types_stats(&typed, &outcome, time)?;
-        stats["proofs take for granted"] = granted(&program, args.types.into()).into();
-        document.stats.insert("types".into(), stats);
-        findings.extend(outcome.findings);
-        document.proved = outcome.proved;
-        document.assumed = outcome.assumed;
-        document.proved_if_sequential = outcome.proved_if_sequential;
+    let budget = Budget::begin(args.budget);
+    plan.hurry = budget.half();
+    let mut checked = Checked {
+        document: Document::new(inputs(args)),
+        notes: Vec::new(),
+        cut: Vec::new(),
+    };
+    let stage = Stage::begin("following calls and references");
+    let loading = {
+        let plan = plan.clone();
+        Pending::begin(move || Program::load(&plan))?
+    };
+    match loading.wait(budget) {
+        Some(program) => checked.analyze(args, &Arc::new(program?), &spec, (budget, &stage))?,
+        None => checked.cut.push("the program model"),
     }
-    document.take(findings);
+    stage.end();
+    let Checked {
+        mut document,
+        notes,
+        cut,
+    } = checked;
     let code = code::of_paths(&document, &plan);
     untorn_rank::rank(&mut document, &code);
+    notes.iter().for_each(|text| note(text));
+    if cut.is_empty() {
+        if let Some(entry) = &cached {
+            entry.write(&notes, &document);
+        }
+    } else {
+        let what = cut.join(" and ");
+        note(&format!(
+            "the budget was spent before {what} was done: nothing is said of what that would have found or proved"
+        ));
+        document.stats.insert("not done in time".into(), json!(cut));
+    }
     deliver(&document, &args.output)
+}
+
+/// The place in the cache for what these arguments ask for.
+fn cache_entry(
+    args: &CheckArgs,
+    plan: &LoadPlan,
+    spec: &Specification,
+) -> Result<Option<Entry>, Failure> {
+    let options = format!(
+        "{:?} {} {:?} {:?} {:?} {:?} {}",
+        args.with,
+        args.by_class,
+        args.main,
+        args.jdk_class,
+        options(args),
+        args.types,
+        serde_json::to_string(spec)?
+    );
+    let folder = args.cache.as_deref();
+    Ok(Entry::of(folder, plan, &args.output.source, &options))
+}
+
+/// What a check has come to so far.
+struct Checked {
+    document: Document,
+    notes: Vec<String>,
+    /// What was not done in time.
+    cut: Vec<&'static str>,
+}
+
+impl Checked {
+    fn analyze(
+        &mut self,
+        args: &CheckArgs,
+        program: &Arc<Program>,
+        spec: &Specification,
+        (budget, stage): (Budget, &Stage),
+    ) -> Result<(), Failure> {
+        let stats = &mut self.document.stats;
+        stats.insert("program".into(), program_stats(program));
+        if program.heap().given_up().by_class && !args.by_class {
+            self.notes.push(
+                "objects are told apart by their class alone, since more would take too long: less is proved than could be"
+                    .to_owned(),
+            );
+        }
+        let runs = |analysis: StaticAnalysis| {
+            args.with.contains(&StaticAnalysis::All) || args.with.contains(&analysis)
+        };
+        stage.next("method consistency and types for atomicity");
+        let consistency = if runs(StaticAnalysis::Consistency) {
+            let (program, options, spec) = (Arc::clone(program), options(args), spec.clone());
+            let check = move || untorn_consistency::check(&program, &options, &spec);
+            Some(Pending::begin(check)?)
+        } else {
+            None
+        };
+        let types = if runs(StaticAnalysis::Types) {
+            let (program, spec) = (Arc::clone(program), spec.clone());
+            let (options, sources) = (args.types, args.output.source.clone());
+            let check = move || prove(&program, options, &sources, &spec);
+            Some(Pending::begin(check)?)
+        } else {
+            None
+        };
+        let mut findings = Vec::new();
+        match consistency.map(|pending| pending.wait(budget)) {
+            Some(Some(outcome)) => {
+                let counts = consistency_stats(&outcome);
+                self.document.stats.insert("consistency".into(), counts);
+                findings.extend(outcome.findings);
+            }
+            Some(None) => self.cut.push("consistency"),
+            None => {}
+        }
+        match types.map(|pending| pending.wait(budget)) {
+            Some(Some(proved)) => {
+                let (outcome, stats, notes) = proved?;
+                self.notes.extend(notes);
+                self.document.stats.insert("types".into(), stats);
+                findings.extend(outcome.findings);
+                self.document.proved = outcome.proved;
+                self.document.assumed = outcome.assumed;
+                self.document.proved_if_sequential = outcome.proved_if_sequential;
+            }
+            Some(None) => self.cut.push("types"),
+            None => {}
+        }
+        self.document.take(findings);
+        Ok(())
+    }
+}
+
+/// What types find, with counts and notes.
+fn prove(
+    program: &Program,
+    options: TypesArgs,
+    sources: &[PathBuf],
+    spec: &Specification,
+) -> Result<(untorn_types::report::Outcome, Value, Vec<String>), Failure> {
+    let clock = Instant::now();
+    let mut typed = typed(program, options, sources, spec)?;
+    let time = clock.elapsed();
+    let notes = typed.notes().cloned().collect();
+    let ought = Ought::new(program, spec);
+    let outcome = typed.outcome(&|method, block| ought.be_atomic(method, block));
+    let mut stats = types_stats(&typed, &outcome, time)?;
+    stats["proofs take for granted"] = granted(program, options.into()).into();
+    Ok((outcome, stats, notes))
+}
+
+fn typed<'p>(
+    program: &'p Program,
+    options: TypesArgs,
+    sources: &[PathBuf],
+    spec: &Specification,
+) -> Result<Typed<'p>, Failure> {
+    let sources = declarations(sources)?;
+    let annotations =
+        Annotations::read(program, sources, spec).map_err(untorn_types::report::Error::from)?;
+    Ok(Typed::with_annotations(
+        program,
+        options.into(),
+        annotations,
+    )?)
 }
 
 /// Prints the types of the methods that the names fit.
@@ -294,6 +448,7 @@ fn plan(args: &CheckArgs) -> Result<LoadPlan, Failure> {
     )?;
     Ok(LoadPlan {
         jdk_classes: args.jdk_class.clone(),
+        by_class: args.by_class,
         ..plan
     })
 }
@@ -355,6 +510,7 @@ fn inputs(args: &CheckArgs) -> Vec<String> {
 fn options(args: &CheckArgs) -> Options {
     let mut options = Options {
         arrays: args.arrays,
+        specified: true,
         ..Options::default()
     };
     for (filters, on) in [(&args.filter, true), (&args.no_filter, false)] {
@@ -379,6 +535,7 @@ fn switch(options: &mut Options, filter: Filter) -> &mut bool {
         Filter::Lowest => &mut options.lowest,
         Filter::EscapingValues => &mut options.escaping_values,
         Filter::OneSection => &mut options.one_section,
+        Filter::Specified => &mut options.specified,
     }
 }
 
@@ -393,6 +550,7 @@ fn consistency_stats(outcome: &Outcome) -> Value {
         "calls with widened contexts": stats.widened,
         "variables": stats.variables,
         "lock views": stats.lock_views,
+        "inconsistent views that nobody asks to be atomic": stats.not_asked,
         "inconsistent views (app)": stats.reports.0,
         "inconsistent views (lib)": stats.reports.1,
         "methods reported of those with views (app)": of(stats.app_methods),
@@ -406,6 +564,10 @@ fn consistency_stats(outcome: &Outcome) -> Value {
 
 fn program_stats(program: &Program) -> Value {
     let stats = program.stats();
+    let given_up = program.heap().given_up();
+    let together: Vec<&str> = (given_up.classes.iter().take(SUBJECTS))
+        .map(|class| program.classes().class_name(*class))
+        .collect();
     let mut assumptions: Map<String, Value> = Map::new();
     for (kind, subject, _) in program.assumptions().iter() {
         let entry = assumptions.entry(words(&format!("{kind:?}")));
@@ -424,6 +586,9 @@ fn program_stats(program: &Program) -> Value {
         "reachable methods": stats.reachable_methods,
         "abstract objects": stats.objects,
         "shared objects": stats.shared_objects,
+        "objects told apart by": if given_up.by_class { "class" } else { "place" },
+        "classes with receivers taken together": {"count": given_up.classes.len(), "first": together},
+        "fields taken together": given_up.fields,
         "abstract threads": stats.threads,
         "loading": milliseconds(stats.load_time + stats.body_time),
         "points-to": milliseconds(stats.heap_time),
