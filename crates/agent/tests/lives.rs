@@ -15,6 +15,8 @@ use untorn_model::{LockId, Op, VarId};
 use untorn_trace::Source;
 
 const ITEMS: usize = 300_000;
+/// How many the program passes on together.
+const AT_ONCE: usize = 500;
 
 /// What happens to one item or lock in the whole of its life, a letter an event.
 type Life = String;
@@ -97,7 +99,7 @@ fn ids_are_used_again_and_every_life_is_whole() {
             assert_eq!((tally.undeclared, tally.cut_off), (0, 0));
             // What one thread alone does with an item is recorded while its class can afford it, if words are owned.
             let alone: &[&str] = match tracking {
-                Tracking::Optimistic => &["", "mr", "mrmw"],
+                Tracking::Optimistic => &["", "mrmw"],
                 Tracking::Pessimistic => &["mrmw"],
             };
             for ((what, life), count) in &lives.ended {
@@ -106,7 +108,14 @@ fn ids_are_used_again_and_every_life_is_whole() {
                         .is_some_and(|before| alone.contains(&before)),
                     _ => life == "mpd",
                 };
-                assert!(whole, "{life}: {count} lives of {what}s, {tally:?}");
+                // A class that can afford no more takes the id of the item that its thread just uses: what follows is
+                // another life. It earns more with every item that is handed over, so this is rare.
+                let spent = tracking == Tracking::Optimistic && life == "mr";
+                let rare = *count < ITEMS / AT_ONCE;
+                assert!(
+                    whole || spent && rare,
+                    "{life}: {count} lives of {what}s, {tally:?}"
+                );
             }
             for what in ["item", "lock"] {
                 let ended = lives.ended.iter().filter(|((of, _), _)| *of == what);

@@ -39,13 +39,15 @@ const TESTING: [(&str, &str); 2] = [(SHADOW, "record"), (OWNER, "claim")];
 enum Step {
     /// Nothing that could be a safe point.
     Plain,
-    Call(String, String),
+    /// Class, name and descriptor, as two methods of one name may differ in this.
+    Call(String, String, String),
     /// A safe point, or nearly one, and why.
     Harm(String),
 }
 
 #[derive(Debug)]
 struct Method {
+    descriptor: String,
     steps: Vec<Step>,
     /// Where each instruction leads.
     next: Vec<Vec<usize>>,
@@ -76,7 +78,8 @@ impl Runtime {
                 if method.access.has(Access::NATIVE) {
                     runtime.natives.insert(name);
                 } else if let Some(code) = method.code(&class.pool).unwrap() {
-                    let body = read(class, &code.decode().unwrap(), &initialized);
+                    let code = code.decode().unwrap();
+                    let body = read(class, &method.descriptor, &code, &initialized);
                     runtime.methods.entry(name).or_default().push(body);
                 }
             }
@@ -91,12 +94,19 @@ impl Runtime {
         &found[0]
     }
 
+    /// A call of that method; of the first one of its name if there are several.
+    fn call(&self, class: &str, name: &str) -> Step {
+        let named = self.methods.get(&(class.to_owned(), name.to_owned()));
+        let descriptor = named.map_or(String::new(), |named| named[0].descriptor.clone());
+        Step::Call(class.to_owned(), name.to_owned(), descriptor)
+    }
+
     /// Why a step could be a safe point; `None` if it cannot.
-    fn harm(&self, step: &Step, inside: &mut Vec<(String, String)>) -> Option<String> {
-        let (class, name) = match step {
+    fn harm(&self, step: &Step, inside: &mut Vec<Step>) -> Option<String> {
+        let (class, name, descriptor) = match step {
             Step::Plain => return None,
             Step::Harm(why) => return Some(why.clone()),
-            Step::Call(class, name) => (class, name),
+            Step::Call(class, name, descriptor) => (class, name, descriptor),
         };
         if class == UNSAFE {
             let is_access = ["get", "put", "compareAndSet"]
@@ -109,18 +119,19 @@ impl Runtime {
         if class == "java/lang/Math" && ["min", "max"].contains(&name.as_str()) {
             return None;
         }
-        let called = (class.clone(), name.clone());
-        if inside.contains(&called) {
+        if inside.contains(step) {
             return None;
         }
+        let called = (class.clone(), name.clone());
         if self.natives.contains(&called) {
             return Some(format!("calls the native {name}"));
         }
-        let Some(bodies) = self.methods.get(&called) else {
+        let bodies = self.methods.get(&called).into_iter().flatten();
+        let Some(body) = bodies.into_iter().find(|it| it.descriptor == *descriptor) else {
             return Some(format!("calls {class}.{name}"));
         };
-        inside.push(called);
-        let mut steps = bodies.iter().flat_map(|body| &body.steps);
+        inside.push(step.clone());
+        let mut steps = body.steps.iter();
         steps.find_map(|step| Some(format!("{name}: {}", self.harm(step, inside)?)))
     }
 }
@@ -144,7 +155,12 @@ fn initialized_at_boot(files: &[ClassFile<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-fn read(class: &ClassFile<'_>, code: &[(u32, Insn)], initialized: &BTreeSet<String>) -> Method {
+fn read(
+    class: &ClassFile<'_>,
+    descriptor: &str,
+    code: &[(u32, Insn)],
+    initialized: &BTreeSet<String>,
+) -> Method {
     let at = |offset: u32| code.iter().position(|(it, _)| *it == offset).unwrap();
     let steps = code
         .iter()
@@ -169,6 +185,7 @@ fn read(class: &ClassFile<'_>, code: &[(u32, Insn)], initialized: &BTreeSet<Stri
             _ => None,
         });
     Method {
+        descriptor: descriptor.to_owned(),
         steps,
         next: next.collect(),
         when_true: when_true.collect(),
@@ -187,7 +204,11 @@ fn step(class: &ClassFile<'_>, insn: &Insn, initialized: &BTreeSet<String>) -> S
     match insn {
         Insn::Invoke { op, method, .. } => {
             let called = class.pool.method_ref(*method).unwrap();
-            let call = Step::Call(called.class.to_string(), called.name.to_string());
+            let call = Step::Call(
+                called.class.to_string(),
+                called.name.to_string(),
+                called.descriptor.to_string(),
+            );
             if *op == Op::Invokestatic {
                 statically(&called, call)
             } else {
@@ -228,7 +249,8 @@ fn step(class: &ClassFile<'_>, insn: &Insn, initialized: &BTreeSet<String>) -> S
 
 impl Method {
     fn calls(&self, is_one: impl Fn(&str, &str) -> bool) -> Vec<usize> {
-        let called = |step: &Step| matches!(step, Step::Call(class, name) if is_one(class, name));
+        let called =
+            |step: &Step| matches!(step, Step::Call(class, name, _) if is_one(class, name));
         (0..self.steps.len())
             .filter(|&i| called(&self.steps[i]))
             .collect()
@@ -238,8 +260,8 @@ impl Method {
     fn records(&self) -> Vec<usize> {
         let logs = self.calls(|class, name| (class, name) == (SHADOW, "log"));
         let writes = self.calls(|class, name| class == THREAD && name == "write");
-        let made = Step::Call(SHADOW.to_owned(), "access".to_owned());
-        let is_access = |&at: &usize| at > 0 && self.steps[at - 1] == made;
+        let made = self.calls(|class, name| (class, name) == (SHADOW, "access"));
+        let is_access = |&at: &usize| at > 0 && made.contains(&(at - 1));
         writes.into_iter().filter(is_access).chain(logs).collect()
     }
 
@@ -283,7 +305,7 @@ fn nothing_between_the_record_and_the_return_is_a_safe_point() {
         }
     }
     // All of a settled word's record is inside of it.
-    let settle = Step::Call(SHADOW.to_owned(), "settle".to_owned());
+    let settle = runtime.call(SHADOW, "settle");
     assert_eq!(runtime.harm(&settle, &mut Vec::new()), None);
     assert!(windows > 12, "{windows}");
 }
@@ -326,7 +348,7 @@ fn the_walk_sees_what_would_be_a_safe_point() {
         (UNSAFE, "park", "Unsafe.park"),
         ("java/lang/String", "concat", "String"),
     ] {
-        let call = Step::Call(class.to_owned(), name.to_owned());
+        let call = runtime.call(class, name);
         let harm = runtime.harm(&call, &mut Vec::new());
         assert!(
             harm.as_ref().is_some_and(|it| it.contains(why)),

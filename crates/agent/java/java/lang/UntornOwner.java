@@ -96,7 +96,8 @@ final class UntornOwner {
             }
             if ((word & UntornShadow.OWNER) == mine) {
                 if (state == UntornShadow.FRESH && !UntornBudget.covers(k)) {
-                    // This thread's until it passes a safe point: no other one changes the word.
+                    // This thread's until it passes a safe point: no other one changes the word. The id is given up; a
+                    // thread that gets the object gives it another one, so conflicts with what is recorded are missed.
                     U.putLong(holder, offset, mine);
                     return;
                 }
