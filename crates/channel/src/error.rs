@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::protocol::BUILD;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("shared memory of {megabytes} MiB for the log: {source}")]
@@ -12,12 +14,14 @@ pub enum Error {
     },
     #[error("connection between the program and untorn: {0}")]
     Io(#[from] io::Error),
+    #[error("untorn did not let this process in, and says why ({0}); the agent is {BUILD}")]
+    Refused(#[source] io::Error),
     #[error(
-        "the agent speaks version {theirs} of the protocol and this untorn version {ours}; use the agent library that came with it"
+        "the agent library is {theirs} and this untorn is {BUILD}: build them together, or use the libuntorn_agent.so that came with this untorn"
     )]
-    Version { theirs: u32, ours: u32 },
+    OtherBuild { theirs: String },
     #[error("process {pid} ({program}) ran unwatched: {why}")]
-    Refused {
+    Unwatched {
         pid: u32,
         program: String,
         why: String,

@@ -19,8 +19,8 @@ use crate::{Config, Declaration, Error, SharedMemory};
 
 mod descriptor;
 
-/// Raised whenever records, declarations or messages change.
-pub const VERSION: u32 = 1;
+/// What this side was built from: the release, and a sum that changes whenever records, declarations or messages do.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("UNTORN_CHANNEL_SUM"));
 
 /// No message is longer; what claims to be is not one of ours.
 const LONGEST: u32 = 64 << 20;
@@ -34,9 +34,15 @@ const REFUSAL: u8 = 5;
 /// The first message of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    pub version: u32,
+    /// The agent's [`BUILD`]; empty if it is older than builds that tell.
+    ///
+    /// All has a default, as an agent of another build may say other things.
+    #[serde(default)]
+    pub build: String,
+    #[serde(default)]
     pub pid: u32,
     /// What the process runs, as far as the agent can tell.
+    #[serde(default)]
     pub program: String,
 }
 
@@ -147,13 +153,13 @@ impl AgentEnd {
         program: &str,
     ) -> Result<(Self, Config, SharedMemory), Error> {
         let hello = Hello {
-            version: VERSION,
+            build: BUILD.to_owned(),
             pid: std::process::id(),
             program: program.to_owned(),
         };
         send(&mut stream, HELLO, &json(&hello)?)?;
         // The descriptor travels with a byte of its own, so that plain reads before and after do not swallow it.
-        let memory: OwnedFd = descriptor::receive(&stream)?;
+        let memory: OwnedFd = descriptor::receive(&stream).map_err(Error::Refused)?;
         match receive(&mut stream)? {
             Some((WELCOME, payload)) => {
                 let welcome: Welcome = from_json(&payload)?;
@@ -214,17 +220,16 @@ impl ReaderEnd {
         match receive(&mut stream)? {
             Some((HELLO, payload)) => {
                 let hello: Hello = from_json(&payload)?;
-                if hello.version != VERSION {
-                    return Err(Error::Version {
-                        theirs: hello.version,
-                        ours: VERSION,
-                    });
+                if hello.build != BUILD {
+                    let told = (!hello.build.is_empty()).then_some(hello.build);
+                    let theirs = told.unwrap_or_else(|| "of an older build".to_owned());
+                    return Err(Error::OtherBuild { theirs });
                 }
                 Ok((Self { stream }, hello))
             }
             Some((REFUSAL, payload)) => {
                 let Refusal { pid, program, why } = from_json(&payload)?;
-                Err(Error::Refused { pid, program, why })
+                Err(Error::Unwatched { pid, program, why })
             }
             _ => Err(Error::Malformed("something else than a hello")),
         }

@@ -3,7 +3,7 @@
 use std::os::unix::net::UnixStream;
 use std::thread;
 
-use untorn_channel::protocol::{AgentEnd, Message, ReaderEnd};
+use untorn_channel::protocol::{AgentEnd, BUILD, Message, ReaderEnd};
 use untorn_channel::{Config, Declaration, SharedMemory, layout, pool};
 
 #[test]
@@ -92,4 +92,47 @@ fn an_agent_that_cannot_work_says_why() {
     let heard = end.listen().unwrap();
     assert_eq!(heard, Some(Message::GaveUp("no memory".to_owned())));
     agent.join().unwrap();
+}
+
+/// What the reader says to an agent that greets with this.
+fn said_to(hello: &str) -> String {
+    let (mut agent, reader) = UnixStream::pair().unwrap();
+    let length = u32::try_from(hello.len() + 1).unwrap();
+    let mut message = length.to_le_bytes().to_vec();
+    message.push(1);
+    message.extend_from_slice(hello.as_bytes());
+    std::io::Write::write_all(&mut agent, &message).unwrap();
+    ReaderEnd::meet(reader).unwrap_err().to_string()
+}
+
+#[test]
+fn an_agent_of_another_build_is_named_with_both_builds() {
+    // What an agent said before there were builds, one of another build, and one that says something else altogether.
+    for (hello, theirs) in [
+        (
+            r#"{"version":1,"pid":7,"program":"Bank"}"#,
+            "of an older build",
+        ),
+        (r#"{"build":"0.1.0+0","pid":7,"program":"Bank"}"#, "0.1.0+0"),
+        (r#"{"build":"9.0.0+1","process":{"id":7}}"#, "9.0.0+1"),
+    ] {
+        let said = said_to(hello);
+        let expected = format!("the agent library is {theirs} and this untorn is {BUILD}");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+}
+
+#[test]
+fn an_agent_that_is_not_let_in_says_its_own_build() {
+    let (agent, reader) = UnixStream::pair().unwrap();
+    drop(reader);
+    let said = AgentEnd::greet(agent, "").unwrap_err().to_string();
+    // Closed before the greeting, or after it.
+    let (agent, reader) = UnixStream::pair().unwrap();
+    let closing = thread::spawn(move || drop(ReaderEnd::meet(reader).unwrap()));
+    let after = AgentEnd::greet(agent, "").unwrap_err().to_string();
+    closing.join().unwrap();
+    assert!(said.contains("connection"), "{said}");
+    assert!(after.contains("did not let this process in"), "{after}");
+    assert!(after.contains(BUILD), "{after}");
 }
