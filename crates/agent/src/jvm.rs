@@ -465,24 +465,38 @@ impl Jni {
         }
     }
 
-    /// Calls a method that takes nothing; what it throws is handed to another one, and what was thrown before is kept.
+    /// Calls a method that takes nothing, and hands what it throws to another one.
+    ///
+    /// So is what was thrown before: the JVM may throw the end of a stopped thread just before a callback.
+    /// It is thrown again afterwards unless the method says that it will see to it.
     pub fn call(&self, called: &StaticMethod, thrown: &StaticMethod) {
         let f = self.functions();
         // SAFETY: classes and methods live for ever, the first takes nothing and the second an exception; exceptions are live references or null.
         unsafe {
-            let before = (f.ExceptionOccurred)(self.0);
-            self.clear_exception();
+            let before = self.take_exception();
             (f.CallStaticVoidMethodA)(self.0, called.class, called.method, ptr::null());
-            let exception = (f.ExceptionOccurred)(self.0);
-            if self.clear_exception() {
+            let during = self.take_exception();
+            let is_kept = |exception: jobject| {
                 let arguments = [jvalue { l: exception }];
-                (f.CallStaticVoidMethodA)(self.0, thrown.class, thrown.method, arguments.as_ptr());
-                self.clear_exception();
+                let (class, method) = (thrown.class, thrown.method);
+                let kept = (f.CallStaticBooleanMethodA)(self.0, class, method, arguments.as_ptr());
+                !self.clear_exception() && kept != 0
+            };
+            if !during.is_null() {
+                is_kept(during);
             }
-            if !before.is_null() {
+            if !before.is_null() && !is_kept(before) {
                 (f.Throw)(self.0, before);
             }
         }
+    }
+
+    /// Takes a pending exception away; null if there was none.
+    fn take_exception(&self) -> jobject {
+        // SAFETY: may be called at any time.
+        let exception = unsafe { (self.functions().ExceptionOccurred)(self.0) };
+        self.clear_exception();
+        exception
     }
 
     /// The text of a Java string.

@@ -48,7 +48,7 @@ pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
         if let (Some(sleeping), Some(awake), Some(thrown)) = (
             jni.static_method(class, c"sleeping", c"()V"),
             jni.static_method(class, c"awake", c"()V"),
-            jni.static_method(class, c"thrown", c"(Ljava/lang/Throwable;)V"),
+            jni.static_method(class, c"thrown", c"(Ljava/lang/Throwable;)Z"),
         ) {
             SLEEPING.set([sleeping, awake, thrown]).ok();
         }

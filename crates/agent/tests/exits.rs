@@ -162,7 +162,6 @@ fn a_tear_around_an_initializer_is_seen() {
 }
 
 #[test]
-#[ignore = "a JVM may itself fail when compiled code is stopped at a call"]
 fn a_thread_that_is_stopped_ends_and_spoils_nothing() {
     // Later JDKs refuse to stop a thread.
     for jdk in jdks().iter().filter(|jdk| version(jdk) < 20) {

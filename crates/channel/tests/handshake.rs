@@ -1,5 +1,7 @@
 //! The two ends of the socket understand each other, and notice when the other is gone.
 
+#![allow(clippy::unwrap_used)]
+
 use std::os::unix::net::UnixStream;
 use std::thread;
 

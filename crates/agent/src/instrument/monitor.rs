@@ -185,8 +185,8 @@ impl Weaver<'_, '_> {
         let mut code = self.body.append();
         code.bind(handler)
             .frame(&locals, &[throwable])
-            .op(Op::Pop)
             .bind(telling);
+        lost.drop(&mut code, context);
         if let Some(mark) = events.mark {
             lost.write(&mut code, mark, context);
         }
@@ -200,10 +200,8 @@ impl Weaver<'_, '_> {
             .protect(start, end, handler, PoolIndex::NONE, true);
         // Nothing in it throws, but the JIT does not see that, and compiles no method that could be left with its monitor held.
         // Nor does C1 compile a handler that covers itself.
-        if events.mark.is_some() {
-            self.body
-                .protect(telling, told, untold, PoolIndex::NONE, true);
-        }
+        self.body
+            .protect(telling, told, untold, PoolIndex::NONE, true);
         Ok(true)
     }
 

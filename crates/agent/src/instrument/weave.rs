@@ -473,8 +473,8 @@ impl<'w, 'a> Weaver<'w, 'a> {
             .local(Op::Aload, thrown)
             .op(Op::Athrow)
             .bind(untold)
-            .frame(&locals, &[throwable])
-            .op(Op::Pop);
+            .frame(&locals, &[throwable]);
+        lost.drop(&mut code, context);
         lost.write(&mut code, mark, context);
         code.local(Op::Aload, thrown).op(Op::Athrow);
         self.body
@@ -532,6 +532,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             open: self.pool.field_ref(CONTEXT, "lost", "J")?,
             limit: self.pool.field_ref(CONTEXT, "limit", "J")?,
             poll: self.pool.field_ref(CONTEXT, "poll", "I")?,
+            dropped: (self.pool).field_ref(CONTEXT, "dropped", "Ljava/lang/Throwable;")?,
         })
     }
 
@@ -633,9 +634,20 @@ pub(super) struct Lost {
     open: PoolIndex,
     limit: PoolIndex,
     poll: PoolIndex,
+    dropped: PoolIndex,
 }
 
 impl Lost {
+    /// Takes an exception from the stack that came out of inserted code, and has the thread look at it.
+    pub(super) fn drop(self, code: &mut Snippet<'_>, context: u16) {
+        code.local(Op::Aload, context)
+            .op(Op::Swap)
+            .field(Op::Putfield, self.dropped)
+            .local(Op::Aload, context)
+            .op(Op::Iconst1)
+            .field(Op::Putfield, self.poll);
+    }
+
     pub(super) fn write(self, code: &mut Snippet<'_>, mark: u16, context: u16) {
         code.local(Op::Aload, context)
             .local(Op::Lload, mark)

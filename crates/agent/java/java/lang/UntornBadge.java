@@ -270,7 +270,13 @@ final class UntornBadge {
     static void answer(UntornThread c) {
         // First: if the stack is too short for it, the thread comes by again.
         c.unwind();
-        U.putIntVolatile(c, POLL, 0);
+        Throwable dropped = c.dropped;
+        if (dropped != null) {
+            c.dies(dropped);
+            c.dropped = null;
+        }
+        // A thread that is to die must come by where the program itself polls, and only there is it thrown out.
+        U.putIntVolatile(c, POLL, c.death == null ? 0 : 1);
         if (c.settled != 0) UntornShadow.abandon(c);
         // Who asks asks before the poll: after this thread took that back, it sees the request.
         if (U.getIntVolatile(c, ASK) == ASKED) U.compareAndSetInt(c, ASK, ASKED, DONE);

@@ -77,7 +77,7 @@ final class UntornBudget {
             System.arraycopy(sites, 0, made, 0, sites.length);
             sites = made;
             return made;
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return null;
         }
     }

@@ -79,7 +79,7 @@ final class UntornEntry extends WeakReference<Object> {
             UntornWord[] made = new UntornWord[Math.max(1, Math.min(length, UntornShadow.ARRAY_WORDS))];
             for (int i = 0; i < made.length; i++) made[i] = new UntornWord();
             return U.compareAndSetReference(this, WORDS, null, made) ? made : words;
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return null;
         }
     }

@@ -49,7 +49,7 @@ final class UntornKeys {
             int hash = hash(key);
             Key found = look(buckets, key, hash);
             return found != null ? found.id : add(key, hash);
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return 0;
         }
     }

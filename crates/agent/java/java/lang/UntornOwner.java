@@ -221,11 +221,11 @@ final class UntornOwner {
         return (writes ? UntornShadow.WR_EX : UntornShadow.RD_EX) | mine | object;
     }
 
-    /** An access begins here unless somebody asks; asked, the thread answers and starts anew. */
+    /** An access begins here unless somebody asks; asked, the thread answers and starts anew. One that is to die is always asked. */
     private static boolean begin(UntornThread c) {
         if (U.getIntVolatile(c, UntornThread.POLL) == 0) return true;
         UntornBadge.answer(c);
-        return false;
+        return c.death != null;
     }
 
     /** Locks a word that was not locked, for the pessimistic stage; whether it was still the same. */

@@ -38,7 +38,7 @@ final class UntornReads {
             locks = moreLocks;
             depths = moreDepths;
             return true;
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return false;
         }
     }

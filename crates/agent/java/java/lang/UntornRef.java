@@ -48,7 +48,7 @@ final class UntornRef extends WeakReference<Object> {
         if (known == null || known.refersTo(null)) {
             try {
                 canary = new UntornRef(new Object(), 0, null);
-            } catch (Throwable noMemory) {
+            } catch (VirtualMachineError noMemory) {
                 // It will have run by the next time.
             }
             collections++;
@@ -68,7 +68,7 @@ final class UntornRef extends WeakReference<Object> {
             c.objects = new UntornRef(o, id, c.objects);
             c.objectCount++;
             c.objectsAdded++;
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             // The reader keeps it for ever.
         }
     }

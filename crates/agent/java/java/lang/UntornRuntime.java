@@ -67,11 +67,15 @@ public final class UntornRuntime {
     public static void answer(UntornThread c) {
         UntornBadge.answer(c);
         if (c.overdue) c.retire();
+        if (c.death != null) die(c);
+    }
+
+    /** Throws what this thread was stopped with. */
+    @DontInline
+    private static void die(UntornThread c) {
         Throwable death = c.death;
-        if (death != null) {
-            c.death = null;
-            UntornThread.U.throwException(death);
-        }
+        c.death = null;
+        UntornThread.U.throwException(death);
     }
 
     // ---- fields, statics, arrays ----------------------------------------------------------------------------------
@@ -184,6 +188,8 @@ public final class UntornRuntime {
         if (!on) return;
         UntornBadge.wakes(c);
         if (lock != null) UntornSync.woken(c);
+        // To be stopped ends a wait, and not as an interruption, which it seems to be if its end came out before.
+        if (c.death != null) die(c);
     }
 
     /** Before {@code notify} and {@code notifyAll}. */
@@ -413,15 +419,13 @@ public final class UntornRuntime {
     }
 
     /**
-     * {@link #sleeping} or {@link #awake} threw this around a contended monitor, where nobody may throw. A thread that was
-     * stopped dies at its next safe point; whatever else it is was ours.
+     * {@link #sleeping} or {@link #awake} threw this around a contended monitor, or it was thrown into the thread just before:
+     * nobody may throw there, as compiled code has no handler at a monitor and the JVM ends with it. A thread that was stopped
+     * dies at its next safe point; whether this is that.
      */
-    private static void thrown(Throwable what) {
-        if (!what.getClass().getName().equals("java.lang.ThreadDeath")) return;
+    private static boolean thrown(Throwable what) {
         UntornThread c = UntornThread.of(Thread.currentThread());
-        if (c == null) return;
-        c.death = what;
-        c.poll = 1;
+        return c != null && c.dies(what);
     }
 
     /** When a thread is about to end. */

@@ -405,7 +405,7 @@ final class UntornShadow {
             } finally {
                 UntornThread.globalUnlock();
             }
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return null;
         }
     }

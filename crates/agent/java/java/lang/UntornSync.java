@@ -298,7 +298,7 @@ final class UntornSync {
             c.log(UntornThread.FORK, (long) c.callSite << UntornThread.THREAD_BITS | born.id);
             // The child has not started, so nobody else writes its context.
             born.firstEdge = c.here();
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             // The child gets its context on first use, without an edge from here.
         }
     }

@@ -136,7 +136,7 @@ final class UntornTable {
             }
             if (gone != null) report(gone, c);
             return made;
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return null;
         }
     }

@@ -597,6 +597,8 @@ public final class UntornThread {
     public volatile int poll;
     /** What is to be thrown at the next safe point in the program's own code; null for nothing. */
     Throwable death;
+    /** What inserted code could not let through to the program, stored together with {@link #poll}; null for nothing. */
+    public Throwable dropped;
     /** Held by who meets this thread. */
     int gate;
     /** Whether the newest request is open, its number, and the number of the last one that was met by looking. */
@@ -615,6 +617,14 @@ public final class UntornThread {
     @ForceInline
     void poll() {
         if (U.getIntOpaque(this, POLL) != 0) UntornBadge.answer(this);
+    }
+
+    /** Whether that is what {@code Thread.stop} throws: this thread dies of it at its next safe point in the program's own code. */
+    boolean dies(Throwable what) {
+        if (!what.getClass().getName().equals("java.lang.ThreadDeath")) return false;
+        death = what;
+        poll = 1;
+        return true;
     }
 
     // ---- making and finding contexts ------------------------------------------------------------------------------
@@ -1109,7 +1119,7 @@ public final class UntornThread {
                 callsBegun = deeperBegun;
                 callSizes = deeperSizes;
             }
-        } catch (Throwable noMemory) {
+        } catch (VirtualMachineError noMemory) {
             return false;
         }
         callsBegun[callDepth] = entry.beginCall();
