@@ -19,6 +19,7 @@ mod graph;
 mod handed;
 mod objects;
 mod opaque;
+mod put;
 mod reach;
 mod reflection;
 mod result;

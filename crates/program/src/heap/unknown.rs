@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use super::calls::{Call, Target};
 use super::graph::Var;
 use super::objects::{Context, ObjectKind};
+use super::put::Puts;
 use super::reach::Reach;
 use super::result::{HeapField, Root, RootKind};
 use super::solver::Solver;
@@ -32,9 +33,11 @@ pub struct Unknown {
     /// A variable that holds nothing else.
     pub var: Option<Var>,
     /// Calls on the unknown object, by the method they name.
-    calls: Vec<(Call, MethodId)>,
+    pub calls: Vec<(Call, MethodId)>,
     /// Stores to fields of it.
     stores: FxHashSet<(FieldId, Var)>,
+    /// What was put into it.
+    pub puts: Puts,
     /// What clients of a library were given.
     pub handed_out: Option<Var>,
     /// Done already: an open method on an object, a call of `calls` on one, a lambda, a store.
@@ -98,6 +101,8 @@ impl Solver<'_> {
         self.change_handed_out(&objects);
         self.bind_calls(&objects);
         self.bind_stores(&objects);
+        self.bind_puts();
+        self.bind_handled();
         if self.unknown.steps == before {
             self.fill_empty();
         }
@@ -134,23 +139,34 @@ impl Solver<'_> {
 
     /// What code nobody reads may call on the objects there are.
     fn bind_open(&mut self, objects: &ByClass) {
-        let clients: FxHashSet<NodeId> = (self.roots.iter())
-            .filter(|root| root.kind == RootKind::Client)
-            .map(|root| root.node)
-            .collect();
         let mut classes: Vec<ClassId> = objects.keys().copied().collect();
         classes.sort_unstable();
         for class in classes {
             let receivers = self.representatives(&objects[&class]);
-            for method in self.open_methods(class) {
-                for &object in &receivers {
-                    if self.unknown.bound.insert((method, object)) {
-                        self.step(true);
-                        self.call_from_outside(method, Some(object), &clients);
-                    }
+            self.call_openly(class, &receivers);
+        }
+    }
+
+    /// Lets code nobody reads call what it can name of objects of a class.
+    pub(super) fn call_openly(&mut self, class: ClassId, receivers: &[ObjectId]) {
+        let mut clients = None;
+        for method in self.open_methods(class) {
+            for &object in receivers {
+                if self.unknown.bound.insert((method, object)) {
+                    self.step(true);
+                    let clients = clients.get_or_insert_with(|| self.client_nodes());
+                    self.call_from_outside(method, Some(object), clients);
                 }
             }
         }
+    }
+
+    fn client_nodes(&self) -> FxHashSet<NodeId> {
+        let clients = self
+            .roots
+            .iter()
+            .filter(|root| root.kind == RootKind::Client);
+        clients.map(|root| root.node).collect()
     }
 
     /// The objects that stand for all of a class where code nobody reads calls them: clients of a library share one instance.
@@ -218,6 +234,10 @@ impl Solver<'_> {
             _ => Context::None,
         };
         let node = self.node(method, context);
+        let params = self.nodes[node.index()].params;
+        if let Some(object) = receiver {
+            self.graph.add_object(params, object);
+        }
         if clients.contains(&node) {
             return;
         }
@@ -225,10 +245,6 @@ impl Solver<'_> {
             node,
             kind: RootKind::Unseen,
         });
-        let params = self.nodes[node.index()].params;
-        if let Some(object) = receiver {
-            self.graph.add_object(params, object);
-        }
         self.pass_unknown(node);
     }
 
@@ -277,7 +293,7 @@ impl Solver<'_> {
                 instr,
                 target: Target::Virtual(target),
                 args: args.clone(),
-                result: None,
+                result: self.unknown.handed_out,
                 start: None,
                 task: None,
                 silent: true,
