@@ -359,8 +359,12 @@ mod tests {
     }
 
     fn profile() -> impl Strategy<Value = Profile> {
-        (prop::collection::btree_set(region(), 0..6), any::<bool>())
-            .prop_map(|(regions, unary)| Profile { regions, unary })
+        let some = || prop::collection::btree_set(region(), 0..6);
+        (some(), some(), any::<bool>()).prop_map(|(regions, demoted, unary)| Profile {
+            regions,
+            demoted,
+            unary,
+        })
     }
 
     fn union(a: &Profile, b: &Profile) -> Profile {

@@ -208,8 +208,23 @@ impl Solver<'_> {
             }
         }
         // What is in a container may be a container.
-        if !params.is_empty() && self.watched.insert(bag) {
+        if params.is_empty() {
+            return;
+        }
+        if self.watched.insert(bag) {
+            let call = Arc::clone(&call);
             self.on_objects(bag, Use::Given { call, bag });
+        }
+        if fills == Fills::All && self.unknown.puts.filling.insert(bag) {
+            let containers = true;
+            self.on_objects(
+                bag,
+                Use::Fill {
+                    call,
+                    bag,
+                    containers,
+                },
+            );
         }
     }
 }

@@ -25,6 +25,19 @@ pub struct Hubs {
     stored: FxHashMap<(FieldId, ClassId), usize>,
 }
 
+impl Hubs {
+    /// How many methods are called on the unknown object.
+    pub fn methods(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// One of these methods, and the call that stands for all calls of it.
+    pub fn call(&self, number: usize) -> Option<(MethodId, Call)> {
+        let (method, call) = self.calls.get_index(number)?;
+        Some((*method, call.clone()))
+    }
+}
+
 impl Solver<'_> {
     /// A call on the unknown object.
     pub(super) fn call_hub(&mut self, call: &Call, method: MethodId) {

@@ -21,6 +21,7 @@ mod hubs;
 mod objects;
 mod opaque;
 mod precision;
+mod put;
 mod reach;
 mod reflection;
 mod result;

@@ -269,6 +269,8 @@ impl Solver<'_> {
         self.graph.add_object(content, entry);
         let held = self.field_var(entry, HeapField::Content);
         self.graph.add_edge(opaque.bag, held, None);
+        // `setValue` changes the map.
+        self.graph.add_edge(held, opaque.bag, None);
     }
 
     /// Without a model, every functional argument may be called.

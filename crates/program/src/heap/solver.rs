@@ -294,7 +294,7 @@ impl<'a> Solver<'a> {
                 field: HeapField::Field(field),
                 from,
             } if self.unknown.is(object) => self.store_hub(*field, *from),
-            Use::Store { .. } if self.unknown.is(object) => {}
+            Use::Store { from, .. } if self.unknown.is(object) => self.put_element(*from),
             Use::Load { field, .. } | Use::Store { field, .. } if !self.has(object, *field) => {}
             Use::Load {
                 field,

@@ -17,6 +17,7 @@ use super::calls::{Call, Target};
 use super::graph::Var;
 use super::hubs::Hubs;
 use super::objects::{Context, ObjectKind};
+use super::put::Puts;
 use super::reach::Reach;
 use super::result::{Root, RootKind};
 use super::solver::Solver;
@@ -34,6 +35,8 @@ pub struct Unknown {
     pub var: Option<Var>,
     /// Calls on the unknown object and stores to fields of it.
     pub hubs: Hubs,
+    /// What was put into it.
+    pub puts: Puts,
     /// What clients of a library were given.
     pub handed_out: Option<Var>,
     /// Done already: an open method on an object, a lambda.
@@ -79,6 +82,8 @@ impl Solver<'_> {
         self.bind_lambdas();
         self.change_handed_out(&objects);
         self.bind_hubs(&objects);
+        self.bind_puts();
+        self.bind_handled();
         if self.unknown.steps == before {
             self.fill_empty();
         }
@@ -115,23 +120,34 @@ impl Solver<'_> {
 
     /// What code nobody reads may call on the objects there are.
     fn bind_open(&mut self, objects: &ByClass) {
-        let clients: FxHashSet<NodeId> = (self.roots.iter())
-            .filter(|root| root.kind == RootKind::Client)
-            .map(|root| root.node)
-            .collect();
         let mut classes: Vec<ClassId> = objects.keys().copied().collect();
         classes.sort_unstable();
         for class in classes {
             let receivers = self.representatives(&objects[&class]);
-            for method in self.open_methods(class) {
-                for &object in &receivers {
-                    if self.unknown.bound.insert((method, object)) {
-                        self.step(true);
-                        self.call_from_outside(method, Some(object), &clients);
-                    }
+            self.call_openly(class, &receivers);
+        }
+    }
+
+    /// Lets code nobody reads call what it can name of objects of a class.
+    pub(super) fn call_openly(&mut self, class: ClassId, receivers: &[ObjectId]) {
+        let mut clients = None;
+        for method in self.open_methods(class) {
+            for &object in receivers {
+                if self.unknown.bound.insert((method, object)) {
+                    self.step(true);
+                    let clients = clients.get_or_insert_with(|| self.client_nodes());
+                    self.call_from_outside(method, Some(object), clients);
                 }
             }
         }
+    }
+
+    fn client_nodes(&self) -> FxHashSet<NodeId> {
+        let clients = self
+            .roots
+            .iter()
+            .filter(|root| root.kind == RootKind::Client);
+        clients.map(|root| root.node).collect()
     }
 
     /// The objects that stand for all of a class where code nobody reads calls them: clients of a library share one instance.
@@ -201,6 +217,10 @@ impl Solver<'_> {
             _ => Context::None,
         };
         let node = self.node(method, context);
+        let params = self.nodes[node.index()].params;
+        if let Some(object) = receiver {
+            self.graph.add_object(params, object);
+        }
         if clients.contains(&node) {
             return;
         }
@@ -208,10 +228,6 @@ impl Solver<'_> {
             node,
             kind: RootKind::Unseen,
         });
-        let params = self.nodes[node.index()].params;
-        if let Some(object) = receiver {
-            self.graph.add_object(params, object);
-        }
         self.pass_unknown(node);
     }
 
@@ -260,7 +276,7 @@ impl Solver<'_> {
                 instr,
                 target: Target::Virtual(target),
                 args: args.clone(),
-                result: None,
+                result: self.unknown.handed_out,
                 start: None,
                 task: None,
                 silent: true,

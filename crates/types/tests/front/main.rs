@@ -377,3 +377,164 @@ fn values_are_not_lost_in_the_platform() {
     }
     fixture.types("lost/Lost$Kept").prove("twice", true);
 }
+
+#[test]
+fn what_is_put_where_nobody_looks_is_found_again() {
+    let fixture = Fixture::application("Put.java", "put.Put");
+    let mut types = fixture.types("put/Put$Kept");
+    let classes = [
+        "ReflMethod",
+        "Handles",
+        "Futures",
+        "Properties1",
+        "Local",
+        "Weak",
+        "Opt",
+        "Exch",
+        "Exc",
+        "Handler",
+        "Merge",
+        "Compute",
+        "ReplaceAll",
+        "EntrySet",
+        "EntryIt",
+        "PutAll",
+        "SyncMap",
+        "CheckedMap",
+        "SubMap",
+        "Desc",
+        "AddAll",
+        "CAddAll",
+        "Collect",
+        "ForEach",
+        "Drain",
+        "CtorQ",
+        "CowSet",
+        "CowListIt",
+        "CollFill",
+        "CollCopy",
+        "ARef",
+        "ARefAcc",
+        "ARefCas",
+        "AMark",
+        "AArr",
+        "AArrCtor",
+        "Fu",
+        "Vh",
+        "VhArr",
+        "ArrSet",
+        "ArrClone",
+        "ArrCopyOf",
+        "ArrCopy",
+        "ArrFill",
+        "ArrSetAll",
+        "ArrAsList",
+        "ArrAsListRA",
+        "ArrToArray",
+        "ArrStream",
+        "ArrObj",
+        "ArrRefl",
+        "ArrProps",
+        "ArrTl",
+        "ArrInMap",
+        "ArrInMapS",
+        "ArrHandle",
+        "Arr2",
+        "FieldLost",
+        "OwnList",
+        "OwnListSort",
+        "Timed",
+        "Beans",
+        "CompIfAbsList",
+        "ServiceProxy",
+        "SupplierField",
+        "UnaryChain",
+        "Callables",
+        "FJ",
+        "FJ2",
+        "Scheduled",
+        "CompletionService",
+        "Iterates",
+        "Splits",
+        "Bifunction",
+        "Clone",
+    ];
+    let proved: Vec<&str> = (classes.into_iter())
+        .filter(|class| types.at(&format!("put/Put${class}")).is_proved("take"))
+        .collect();
+    assert!(proved.is_empty(), "{proved:?}");
+    types.at("put/Put$Kept").prove("take", true);
+}
+
+#[test]
+fn clients_fill_what_they_get_hold_of() {
+    let fixture = Fixture::of("Filled.java");
+    let mut types = fixture.types("filled/Filled$Kept");
+    let classes = [
+        "Getter",
+        "PubField",
+        "OptGet",
+        "Sup",
+        "Cb",
+        "Thrown",
+        "Entries",
+        "EntrySet",
+        "EntryStream",
+        "EntryCb",
+        "ReplaceCb",
+        "ComputeCb",
+        "PutAll",
+        "Put",
+        "PutObj",
+        "PutArr",
+        "PutSup",
+        "PutIt",
+        "PutStream",
+        "PutFuture",
+        "PutTl",
+        "Nested",
+        "Holder",
+        "HolderGet",
+        "Inner",
+        "PrivInner",
+        "StaticReg",
+        "CtorKeep",
+        "SetKeep",
+        "ArrGet",
+        "ArrObj",
+        "ArrList",
+        "ArrCb",
+        "ArrFill",
+        "ArrCopy",
+        "ArrSup",
+        "ArrSetAll",
+        "ArrMap",
+        "Ref",
+        "RefUp",
+        "Queued",
+        "QueueAddAll",
+        "Drain",
+        "CollInto",
+        "Vol",
+        "VolIn",
+        "VolBox",
+        "VolBox2",
+        "VolBox3",
+        "VolBox4",
+        "Tl",
+        "Gen",
+        "Own",
+        "Static",
+        "Proxied",
+    ];
+    let proved: Vec<&str> = (classes.into_iter())
+        .filter(|class| {
+            types
+                .at(&format!("filled/Filled${class}"))
+                .is_proved("take")
+        })
+        .collect();
+    assert!(proved.is_empty(), "{proved:?}");
+    types.at("filled/Filled$Kept").prove("take", true);
+    types.at("filled/Filled$Inside").prove("take", true);
+}

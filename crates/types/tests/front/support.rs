@@ -86,7 +86,13 @@ impl Fixture {
     }
 }
 
-impl ClassTypes<'_> {
+impl<'a> ClassTypes<'a> {
+    /// The same types, for another class.
+    pub fn at(&mut self, class: &str) -> &mut ClassTypes<'a> {
+        self.class = self.program.classes().find(class).unwrap();
+        self
+    }
+
     /// The method by its name, with its descriptor if there are several.
     fn method(&self, name: &str) -> MethodId {
         let classes = self.program.classes();
