@@ -336,3 +336,14 @@ fn findings_are_about_the_code_of_whoever_runs_it() {
         assert_eq!(run(options).status.code(), Some(1), "{options:?}");
     }
 }
+
+#[test]
+fn who_asks_for_a_class_of_the_platform_hears_that_its_fields_are_not_watched() {
+    for pattern in ["java.util.**", "java.util.HashMap", "jdk.internal.**"] {
+        let said = text(&untorn(&["run", "--include", pattern]).stderr);
+        let note = format!("note: --include {pattern}: fields of the platform's own classes");
+        assert!(said.contains(&note), "{said}");
+    }
+    let said = text(&untorn(&["run", "--include", "Counter"]).stderr);
+    assert!(!said.contains("note: --include"), "{said}");
+}
