@@ -134,8 +134,13 @@ fn expected(program: &str) -> String {
     rest.split_once(": ").unwrap().0.to_owned()
 }
 
+/// Whether it is the region that is wanted, or a synchronized block of it: the innermost one that holds the tear is blamed.
 fn names(region: &Region, wanted: &str) -> bool {
-    let name = region.short_name();
+    let method = Region {
+        block: None,
+        ..region.clone()
+    };
+    let name = method.short_name();
     name == wanted || name.rsplit('$').next() == Some(wanted)
 }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
-use untorn_findings::Document;
+use untorn_findings::{DEMOTED, Document, Region};
 
 use super::Page;
+use crate::words::count;
 
 /// Who asks for one of these asks for its numbers.
 const ALWAYS: [&str; 1] = ["ablation"];
@@ -28,6 +29,12 @@ impl Page<'_> {
     fn stat(&mut self, depth: usize, name: &str, value: &Value) {
         let indent = "  ".repeat(depth);
         match value {
+            Value::Array(items) if name == DEMOTED => {
+                self.line(&format!("{indent}{name}:"));
+                for item in items {
+                    self.line(&format!("{indent}  {}", demoted(item)));
+                }
+            }
             Value::Object(entries) => {
                 self.line(&format!("{indent}{name}:"));
                 for (name, value) in entries {
@@ -90,4 +97,23 @@ fn plain(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What became of a region that a run found out not to be meant as one step, in a line.
+fn demoted(entry: &Value) -> String {
+    let number = |name: &str| entry.get(name).and_then(Value::as_u64);
+    let region = entry.get("region").cloned();
+    let Some(region) = region.and_then(|it| serde_json::from_value::<Region>(it).ok()) else {
+        return format!("and {} more", number("others").unwrap_or(0));
+    };
+    let executions = number("executions").map_or_else(String::new, |n| {
+        format!("after {}, ", count(n as usize, "execution"))
+    });
+    let tear = entry.get("tear").and_then(Value::as_str);
+    format!(
+        "{}: {executions}one of them open for {}; {}",
+        region.short_name(),
+        count(number("records").unwrap_or(0) as usize, "record"),
+        tear.unwrap_or("no tear of it was seen")
+    )
 }
