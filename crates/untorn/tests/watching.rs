@@ -250,7 +250,7 @@ fn the_end_of_a_report_says_how_much_was_looked_at() {
         let said = text(&run.stdout);
         assert_eq!(run.status.code(), Some(0), "{run:?}");
         assert!(said.starts_with("nothing found"), "{said}");
-        assert!(said.contains("3 regions entered by 4 threads"), "{said}");
+        assert!(said.contains("1 region entered by 4 threads"), "{said}");
     }
     let said = text(&untorn_on("Turns", &["run"]).stdout);
     assert!(said.contains("; 1 object shared"), "{said}");

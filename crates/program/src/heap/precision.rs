@@ -114,7 +114,7 @@ impl Precision {
     pub fn is_exhausted(&mut self, propagated: u64) -> bool {
         let (some, each) = STEPS;
         self.asked += 1;
-        let late = |until: Instant| self.asked % SELDOM == 0 && Instant::now() > until;
+        let late = |until: Instant| self.asked.is_multiple_of(SELDOM) && Instant::now() > until;
         self.detail == Detail::Sites
             && (self.work + propagated > some + each * self.program as u64
                 || self.hurry.is_some_and(late))
@@ -237,10 +237,8 @@ impl Solver<'_> {
         for index in 0..self.objects.len() {
             let object = ObjectId::new(index);
             let class = self.objects.get(object).class;
-            if !parts.contains_key(&class) {
-                parts.insert(class, self.common_parts(class));
-            }
-            for (field, var) in &parts[&class] {
+            let of_class = (parts.entry(class)).or_insert_with(|| self.common_parts(class));
+            for (field, var) in of_class {
                 self.fields.insert((object, *field), *var);
             }
         }

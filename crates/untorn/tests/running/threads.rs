@@ -77,6 +77,9 @@ class Wait {
 #[test]
 fn a_region_around_its_own_threads_is_listed_apart() {
     let program = Program::compile("Threads", THREADS);
+    // By itself nobody takes a method that starts threads for one step.
+    let spec = program.file("spec.toml");
+    std::fs::write(&spec, "heuristic = \"all-methods\"\n").unwrap();
     for analysis in ["doublechecker", "velodrome", "aerodrome"] {
         let run = program.watched_with(
             &[
@@ -87,6 +90,8 @@ fn a_region_around_its_own_threads_is_listed_apart() {
                 "json",
                 "--exclude",
                 "Wait",
+                "--spec",
+                &spec,
             ],
             &["parallel"],
         );

@@ -352,8 +352,9 @@ public final class UntornThread {
      */
     @DontInline
     void retire() {
-        int depth = (int) open;
         overdue = false;
+        if (lost != NOTHING_LOST) unwind();
+        int depth = (int) open;
         if (plain || !UntornRuntime.on || UntornMode.SECOND || depth == 0 || depth > REGIONS || parted >= 0) return;
         // What an initializer does is no part of the region around it.
         if (isInitializing()) return;
@@ -393,8 +394,10 @@ public final class UntornThread {
     @DontInline
     void end(int region, long mark) {
         if (plain || !UntornRuntime.on) return;
-        // One that was demoted opened nothing.
-        if ((int) open == (int) mark && lost == NOTHING_LOST) return;
+        // What frames within left without a call is not this one's.
+        if (lost != NOTHING_LOST) unwind();
+        // One that was demoted opened nothing, or has ended.
+        if ((int) open == (int) mark) return;
         if ((int) open - (int) mark != 1 && !straightenRegions((int) mark + 1)) return;
         if (UntornMode.SECOND) {
             if (skip) {
