@@ -24,6 +24,8 @@ use std::fmt;
 use untorn_model::{RegionId, RegionKind, SiteId, Tables, ThreadId};
 
 const HEADER: &str = "untorn-profile 1";
+/// What stands before the kind of a region that was not meant to be one step.
+const DEMOTED: &str = "demoted-";
 
 /// What identifies a region of a program from run to run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -218,39 +220,41 @@ impl Profile {
             let fields = (fields.map(unescape))
                 .collect::<Option<Vec<Option<String>>>>()
                 .ok_or(error("a backslash that escapes nothing"))?;
-            match (kind, fields.as_slice()) {
-                ("unary", []) => profile.unary = true,
-                ("text", [Some(label)]) => profile.add(StaticRegion::Label(label.clone())),
-                ("place", [Some(thread), Some(file), Some(line)]) => {
-                    profile.add(StaticRegion::Place {
-                        thread: thread.clone(),
-                        file: file.clone(),
-                        line: line
-                            .parse()
-                            .map_err(|_| error("a line that is no number"))?,
-                    });
+            let (demoted, kind) = match kind.strip_prefix(DEMOTED) {
+                Some(kind) => (true, kind),
+                None => (false, kind),
+            };
+            let region = match (kind, fields.as_slice()) {
+                ("unary", []) if !demoted => {
+                    profile.unary = true;
+                    continue;
                 }
-                (
-                    "region" | "demoted",
-                    [Some(class), Some(method), Some(descriptor), block, hash],
-                ) => {
-                    let region = StaticRegion::Method {
+                ("text", [Some(label)]) => StaticRegion::Label(label.clone()),
+                ("place", [Some(thread), Some(file), Some(line)]) => StaticRegion::Place {
+                    thread: thread.clone(),
+                    file: file.clone(),
+                    line: line
+                        .parse()
+                        .map_err(|_| error("a line that is no number"))?,
+                },
+                ("region", [Some(class), Some(method), Some(descriptor), block, hash]) => {
+                    StaticRegion::Method {
                         class: class.clone(),
                         method: method.clone(),
                         descriptor: descriptor.clone(),
                         block: block.clone(),
                         hash: hash.clone(),
-                    };
-                    if kind == "demoted" {
-                        profile.add_demoted(region);
-                    } else {
-                        profile.add(region);
                     }
                 }
-                ("unary" | "text" | "place" | "region" | "demoted", _) => {
+                ("unary" | "text" | "place" | "region", _) => {
                     return Err(error("too many or too few fields, or an empty one"));
                 }
                 _ => return Err(error("an entry of no known kind")),
+            };
+            if demoted {
+                profile.add_demoted(region);
+            } else {
+                profile.add(region);
             }
         }
         Ok(profile)
@@ -263,9 +267,10 @@ impl fmt::Display for Profile {
         if self.unary {
             writeln!(f, "unary")?;
         }
-        let demoted = (self.demoted.iter()).map(|region| ("demoted", region));
-        let regions = (self.regions.iter()).map(|region| ("region", region));
-        for (kind, region) in regions.chain(demoted) {
+        let demoted = (self.demoted.iter()).map(|region| (DEMOTED, region));
+        let regions = (self.regions.iter()).map(|region| ("", region));
+        for (mark, region) in regions.chain(demoted) {
+            f.write_str(mark)?;
             match region {
                 StaticRegion::Method {
                     class,
@@ -275,7 +280,7 @@ impl fmt::Display for Profile {
                     hash,
                 } => writeln!(
                     f,
-                    "{kind}\t{}\t{}\t{}\t{}\t{}",
+                    "region\t{}\t{}\t{}\t{}\t{}",
                     escape(class),
                     escape(method),
                     escape(descriptor),

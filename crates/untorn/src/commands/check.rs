@@ -170,12 +170,15 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         typed.notes().for_each(|left_out| note(left_out));
         return explain(&mut typed, &program, &args.explain);
     }
-    let cached = match args.no_cache {
-        true => None,
-        false => cache_entry(args, &plan, &spec)?,
+    let cached = if args.no_cache {
+        None
+    } else {
+        cache_entry(args, &plan, &spec)?
     };
     if let Some((notes, document)) = cached.as_ref().and_then(Entry::read) {
-        notes.iter().for_each(|text| note(text));
+        for text in &notes {
+            note(text);
+        }
         return deliver(&document, &args.output);
     }
     let budget = Budget::begin(args.budget);
@@ -202,7 +205,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     } = checked;
     let code = code::of_paths(&document, &plan);
     untorn_rank::rank(&mut document, &code);
-    notes.iter().for_each(|text| note(text));
+    for text in &notes {
+        note(text);
+    }
     if cut.is_empty() {
         if let Some(entry) = &cached {
             entry.write(&notes, &document);
