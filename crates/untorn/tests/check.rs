@@ -297,6 +297,9 @@ fn what_is_not_done_within_the_budget_is_not_claimed() {
     let output = check(&[text(classes()), "--budget", "0", "--no-cache"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("the budget was spent before"), "{said}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("nothing was looked at"), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
     let whole = document(&[text(classes()), "--budget", "3600", "--no-cache"]);
     assert!(whole["stats"].get("not done in time").is_none());
     assert_eq!(whole["proved"].as_array().unwrap().len(), 3);

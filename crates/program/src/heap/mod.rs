@@ -31,6 +31,7 @@ mod unknown;
 
 pub use objects::{Context, Object, ObjectKind};
 pub use precision::GivenUp;
+pub use put::makes_handle;
 pub use result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
 pub use set::ObjectSet;
 

@@ -203,6 +203,19 @@ fn only_asks(tables: &Classes, method: MethodId) -> bool {
     )
 }
 
+/// Whether a method of the platform makes a handle, an updater or an offset: a way to reach a field that the bytecode of an access does not show.
+pub fn makes_handle(name: &str) -> bool {
+    matches!(
+        name,
+        "objectFieldOffset"
+            | "staticFieldOffset"
+            | "newUpdater"
+            | "findVarHandle"
+            | "findStaticVarHandle"
+            | "unreflectVarHandle"
+    )
+}
+
 /// The reference fields that the handles, updaters and offsets made in a body may stand for.
 fn handled_fields(tables: &Classes, class: ClassId, body: &Body) -> Vec<FieldId> {
     let mut found = Vec::new();
@@ -210,15 +223,7 @@ fn handled_fields(tables: &Classes, class: ClassId, body: &Body) -> Vec<FieldId>
         let Op::Invoke { method, args, .. } = &instr.op else {
             continue;
         };
-        let makes = matches!(
-            tables.method_name(*method),
-            "objectFieldOffset"
-                | "staticFieldOffset"
-                | "newUpdater"
-                | "findVarHandle"
-                | "findStaticVarHandle"
-                | "unreflectVarHandle"
-        );
+        let makes = makes_handle(tables.method_name(*method));
         if !makes || tables.class(tables.method(*method).class).origin == Origin::Input {
             continue;
         }

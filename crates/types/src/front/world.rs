@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
-use untorn_program::heap::{CallEdge, ObjectKind, ObjectSet};
+use untorn_program::heap::{CallEdge, ObjectKind, ObjectSet, makes_handle};
 use untorn_program::ir::{Body, Const, InvokeKind, Op};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
@@ -64,19 +64,6 @@ pub struct World<'a> {
     called_from_afar: FxHashSet<MethodId>,
     /// Methods that run, though no call that is known runs them.
     strays: RefCell<FxHashSet<MethodId>>,
-}
-
-/// Ways to reach fields that the bytecode of an access does not show.
-fn is_back_door(name: &str) -> bool {
-    matches!(
-        name,
-        "objectFieldOffset"
-            | "staticFieldOffset"
-            | "newUpdater"
-            | "findVarHandle"
-            | "findStaticVarHandle"
-            | "unreflectVarHandle"
-    )
 }
 
 /// What every object answers about itself as a value.
@@ -423,7 +410,7 @@ impl<'a> World<'a> {
                         method: named,
                         args,
                         ..
-                    } if is_back_door(classes.method_name(*named)) => {
+                    } if makes_handle(classes.method_name(*named)) => {
                         back_doors.push((method, self.named_field(body, args)));
                     }
                     _ => {}
