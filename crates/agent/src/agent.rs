@@ -12,12 +12,12 @@ use untorn_channel::protocol::AgentEnd;
 use untorn_channel::{Error, SharedMemory, layout};
 use untorn_live::Standalone;
 
-use crate::Registry;
 use crate::counts::Counters;
 use crate::instrument::{Plan, PlanError};
 use crate::jvm::Jvmti;
 use crate::loaders::Loaders;
 use crate::options::Options;
+use crate::{Registry, faults};
 
 #[derive(Debug)]
 pub struct Agent {
@@ -76,8 +76,15 @@ impl Agent {
             }
             (None, None) => return Err(StartError::NoDestination),
         };
-        let (end, config, memory) = AgentEnd::greet(stream, &program())?;
-        let plan = Plan::new(&config)?;
+        let (mut end, config, memory) = AgentEnd::greet(stream, &program())?;
+        let memory = Arc::new(memory);
+        let prepared = Plan::new(&config)
+            .map_err(StartError::from)
+            .and_then(|plan| stop_when_gone(&end, &memory).map(|()| plan));
+        let plan = prepared.inspect_err(|problem| {
+            // A closed socket alone looks like the end of the program.
+            end.give_up(&problem.to_string()).ok();
+        })?;
         let runtime_options = match config.tracking {
             Tracking::Pessimistic => 0,
             Tracking::Optimistic if config.keep_private => 1,
@@ -87,19 +94,8 @@ impl Agent {
             Mode::First => 4,
             Mode::Second(choice) if choice.unary => 8 | 16,
             Mode::Second(_) => 8,
-        } | if config.skip_lone_locks { 32 } else { 0 };
-        let memory = Arc::new(memory);
-        let gone = end.watch().map_err(Error::from)?;
-        let watched = Arc::clone(&memory);
-        // Not a Java thread: the program does not see it, and it ends with the process.
-        thread::Builder::new()
-            .name("untorn-watch".to_owned())
-            .stack_size(64 << 10)
-            .spawn(move || {
-                gone.wait();
-                watched.set_state(layout::STOPPED);
-            })
-            .map_err(Error::from)?;
+        } | if config.skip_lone_locks { 32 } else { 0 }
+            | if config.steering.is_some() { 64 } else { 0 };
         let registry = Registry::new(Some(end));
         registry.by_hand(&config.sites);
         Ok(AGENT.get_or_init(|| Self {
@@ -156,6 +152,25 @@ impl Agent {
             None => Ok(()),
         }
     }
+}
+
+/// Stops the recording when the reader is gone.
+fn stop_when_gone(end: &AgentEnd, memory: &Arc<SharedMemory>) -> Result<(), StartError> {
+    if faults::fails("thread", "") {
+        return Err(Error::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)).into());
+    }
+    let gone = end.watch().map_err(Error::from)?;
+    let watched = Arc::clone(memory);
+    // Not a Java thread: the program does not see it, and it ends with the process.
+    thread::Builder::new()
+        .name("untorn-watch".to_owned())
+        .stack_size(64 << 10)
+        .spawn(move || {
+            gone.wait();
+            watched.set_state(layout::STOPPED);
+        })
+        .map_err(Error::from)?;
+    Ok(())
 }
 
 fn connect(path: &Path) -> Result<UnixStream, StartError> {

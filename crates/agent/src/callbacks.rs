@@ -20,7 +20,7 @@ use crate::instrument::{self, Outcome, locks};
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::loaders::Loader;
 use crate::options::Options;
-use crate::{Agent, jdk, natives, runtime};
+use crate::{Agent, faults, jdk, natives, runtime, twice};
 
 /// Says what keeps the program from being watched; it runs on all the same.
 fn complain(what: &dyn std::fmt::Display) {
@@ -78,6 +78,14 @@ const OLDEST: u32 = 17;
 /// `vm` is the pointer that the JVM gave to `Agent_OnLoad`.
 unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse(options)?;
+    if let Some(library) = twice::earlier() {
+        let why = format!("this JVM has an agent of untorn already, {library}");
+        Agent::refuse(&options, &why);
+        // Not a complaint that nobody watches: somebody does.
+        use std::io::Write;
+        writeln!(std::io::stderr(), "untorn: {why}; this one does nothing").ok();
+        return Ok(());
+    }
     // SAFETY: by contract.
     let jvmti = match unsafe { prepare(vm) } {
         Ok(jvmti) => jvmti,
@@ -99,7 +107,11 @@ unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error:
         JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
         JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
     ];
-    let enabled = events.into_iter().try_for_each(|event| jvmti.enable(event));
+    let enabled = if faults::fails("events", "") {
+        Err(JvmError::NoFunction("SetEventNotificationMode"))
+    } else {
+        events.into_iter().try_for_each(|event| jvmti.enable(event))
+    };
     Ok(enabled.inspect_err(|problem| agent.give_up(&problem.to_string()))?)
 }
 
@@ -122,6 +134,9 @@ unsafe fn prepare(vm: *mut JavaVM) -> Result<Jvmti, JvmError> {
     wanted.set_can_generate_early_class_hook_events(true);
     wanted.set_can_tag_objects(true);
     wanted.set_can_generate_monitor_events(true);
+    if faults::fails("capabilities", "") {
+        return Err(JvmError::NoFunction("AddCapabilities"));
+    }
     jvmti.add_capabilities(&wanted)?;
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.ClassFileLoadHook = Some(class_file_load);
@@ -274,6 +289,9 @@ fn edit_platform(agent: &Agent, name: &str, bytes: &[u8]) -> Option<Result<Vec<u
             locks::edit(bytes, &agent.registry)
         }),
     ];
+    if hooks.iter().any(|(concerns, _)| *concerns) && faults::fails("edit", name) {
+        return Some(Err(EditError::PoolFull));
+    }
     let mut edited = None;
     for (_, edit) in hooks.iter().filter(|(concerns, _)| *concerns) {
         let next = edit(edited.as_deref().unwrap_or(bytes));
@@ -302,8 +320,8 @@ fn rewrite(agent: &Agent, name: &str, bytes: &[u8], loader: Loader) -> Option<Ve
                 Some(edited)
             }
             Err(problem) => {
-                agent.counters.add("platform classes left untouched", 1);
-                complain(&format_args!("{name}: {problem}"));
+                // What is not told of would look as if it had not happened.
+                give_up(&format_args!("{name}: {problem}"));
                 None
             }
         };
@@ -317,6 +335,11 @@ fn rewrite(agent: &Agent, name: &str, bytes: &[u8], loader: Loader) -> Option<Ve
                 agent.counters.add(name, amount);
             }
             agent.registry.flush();
+            if agent.registry.is_short_of_regions() {
+                give_up(
+                    &"recording ended before the program did, as there are no more numbers for regions",
+                );
+            }
             Some(rewritten)
         }
         Outcome::Untouched(reason) => {

@@ -3,11 +3,14 @@
 //! Collections, atomics and locks get fields for what would have to be looked up otherwise, and `java.lang.Class` one for where these are.
 //! Methods in which threads sleep tell the runtime before and after.
 //! `java.lang.Thread` gets a field for our context; the methods that start, end, join and park a thread call the runtime.
-//! `Thread.stop`, where there is one, waits until the other thread is in no code of ours.
+//! `Thread.stop`, where there is one, goes through the runtime, which stops no thread in code of ours.
 //! `jdk.internal.reflect.Reflection` drops our members, so `getDeclaredFields` and the default `serialVersionUID` do not change.
+//!
+//! Each call is made once the runtime is [`Ready`]: a platform whose runtime cannot be defined or started runs as without us.
 //!
 //! Methods are found by name and descriptor; one that a JDK does not have is skipped, so 17 and 25 take the same list.
 
+use untorn_classfile::edit::{Label, Snippet};
 use untorn_classfile::read::{Access, PoolIndex};
 use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, MethodEditor, Op};
 
@@ -80,6 +83,8 @@ const SLEEPS: [(&str, &str, &str); 8] = [
 const OBJECT: &str = "java/lang/Object";
 /// The field of `java.lang.Class` that says which bits of their thread's word new objects take over.
 const BORN: &str = "$untornBorn";
+/// The field of `java.lang.Class` that, in the class of all objects, says that there is a runtime to be called.
+const READY: &str = "$untornReady";
 /// The field for the word of an object of the platform.
 const WORD: &str = "$untornWord";
 const UNSAFE: &str = "jdk/internal/misc/Unsafe";
@@ -165,6 +170,7 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
             .with(Access::TRANSIENT)
             .with(Access::SYNTHETIC);
         editor.add_field(seen, BORN, "J")?;
+        editor.add_field(seen, READY, "I")?;
     }
     if name == THREAD {
         // Not the name of shadow words, which are found by name in a superclass chain.
@@ -189,13 +195,14 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
             give_to_maker(&mut editor, &mut body, &name)?;
         }
         tell_of_sleep(&mut editor, &mut body, &name)?;
-        tell_of_stop(&mut editor, &mut body, &name)?;
+        see_to_stop(&mut editor, &mut body, &name)?;
         for hook in hooks {
             let (runtime, descriptor) = match hook.call {
                 Call::OnThis(runtime) => (runtime, "(Ljava/lang/Thread;)V"),
                 Call::OnResult(runtime, descriptor) => (runtime, descriptor),
             };
             let target = editor.pool.method_ref(RUNTIME, runtime, descriptor)?;
+            let ready = Ready::new(&mut editor)?;
             let places: Vec<Option<usize>> = match hook.at {
                 At::Entry => vec![None],
                 At::Return => (0..body.insns().len())
@@ -203,15 +210,22 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
                     .map(Some)
                     .collect(),
             };
+            if let Call::OnResult(_, descriptor) = hook.call {
+                for index in places.into_iter().flatten() {
+                    filter_result(&mut editor, &mut body, index, target, descriptor)?;
+                }
+                continue;
+            }
             for place in places {
+                let not_yet = body.new_label();
                 let mut code = match place {
                     None => body.at_entry(),
                     Some(index) => body.before(index),
                 };
-                if matches!(hook.call, Call::OnThis(_)) {
-                    code.local(Op::Aload, 0);
-                }
-                code.invoke(Op::Invokestatic, target);
+                ready.or_jump(&mut code, not_yet);
+                code.local(Op::Aload, 0)
+                    .invoke(Op::Invokestatic, target)
+                    .bind(not_yet);
             }
         }
         if body.is_edited() {
@@ -219,6 +233,60 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
         }
     }
     editor.finish()
+}
+
+/// Has the runtime change what is returned at an instruction; its own members must never be seen, so it is asked as soon as it is defined.
+fn filter_result<'a>(
+    editor: &mut ClassEditor<'a>,
+    body: &mut MethodEditor<'a>,
+    index: usize,
+    target: PoolIndex,
+    descriptor: &str,
+) -> Result<(), EditError> {
+    let result = descriptor.rsplit(')').next().unwrap_or_default();
+    let kind = editor.pool.object_type(result)?;
+    let kept = body.new_local(kind)?;
+    let missing = editor.pool.class("java/lang/NoClassDefFoundError")?;
+    let thrown = editor.pool.object_type("java/lang/NoClassDefFoundError")?;
+    let [start, end, handler] = [(); 3].map(|()| body.new_label());
+    body.before(index)
+        .local(Op::Astore, kept)
+        .bind(start)
+        .local(Op::Aload, kept)
+        .invoke(Op::Invokestatic, target)
+        .bind(end);
+    body.append()
+        .bind(handler)
+        .frame(&[(kept, kind)], &[thrown])
+        .op(Op::Pop)
+        .local(Op::Aload, kept)
+        .op(Op::Areturn);
+    body.protect(start, end, handler, missing, true);
+    Ok(())
+}
+
+/// Asks whether the runtime may be called; the boot loader's classes are used long before it is there, and it may never be.
+#[derive(Clone, Copy)]
+struct Ready {
+    /// The class of all objects, which has been there from the beginning.
+    object: PoolIndex,
+    field: PoolIndex,
+}
+
+impl Ready {
+    fn new(editor: &mut ClassEditor<'_>) -> Result<Self, EditError> {
+        Ok(Self {
+            object: editor.pool.class(OBJECT)?,
+            field: editor.pool.field_ref(CLASS, READY, "I")?,
+        })
+    }
+
+    /// Jumps if it may not.
+    fn or_jump(self, code: &mut Snippet<'_>, not_yet: Label) {
+        code.ldc(self.object)
+            .field(Op::Getfield, self.field)
+            .jump(Op::Ifeq, not_yet);
+    }
 }
 
 /// In a constructor that calls one of a superclass: the object belongs to the thread that makes it.
@@ -281,21 +349,25 @@ fn tell_of_sleep<'a>(
     let sleeping = editor.pool.method_ref(RUNTIME, "sleeping", "()V")?;
     let awake = editor.pool.method_ref(RUNTIME, "awake", "()V")?;
     let throwable = editor.pool.object_type("java/lang/Throwable")?;
+    let ready = Ready::new(editor)?;
     for index in calls {
         let Some(locals) = survey.needed_locals(index) else {
             continue;
         };
         let [start, end, handler, behind] = [(); 4].map(|()| body.new_label());
-        body.before(index)
-            .bind(start)
-            .invoke(Op::Invokestatic, sleeping);
-        body.after_within(index)
-            .invoke(Op::Invokestatic, awake)
-            .bind(end);
-        body.append()
-            .bind(handler)
-            .frame(&locals, &[throwable])
-            .invoke(Op::Invokestatic, awake)
+        let [before, after, thrown] = [(); 3].map(|()| body.new_label());
+        let mut code = body.before(index);
+        code.bind(start);
+        ready.or_jump(&mut code, before);
+        code.invoke(Op::Invokestatic, sleeping).bind(before);
+        let mut code = body.after_within(index);
+        ready.or_jump(&mut code, after);
+        code.invoke(Op::Invokestatic, awake).bind(after).bind(end);
+        let mut code = body.append();
+        code.bind(handler).frame(&locals, &[throwable]);
+        ready.or_jump(&mut code, thrown);
+        code.invoke(Op::Invokestatic, awake)
+            .bind(thrown)
             .op(Op::Athrow)
             .bind(behind);
         body.protect(start, end, handler, PoolIndex::NONE, true);
@@ -308,8 +380,8 @@ fn tell_of_sleep<'a>(
     Ok(())
 }
 
-/// Tells the runtime before and after `Thread.stop` throws something into another thread.
-fn tell_of_stop<'a>(
+/// Has the runtime see to it that `Thread.stop` throws something into another thread.
+fn see_to_stop<'a>(
     editor: &mut ClassEditor<'a>,
     body: &mut MethodEditor<'a>,
     name: &str,
@@ -325,15 +397,16 @@ fn tell_of_stop<'a>(
         if called.class != THREAD || called.name != "stop0" {
             continue;
         }
-        let descriptor = "(Ljava/lang/Thread;)V";
-        let before = editor.pool.method_ref(RUNTIME, "beforeStop", descriptor)?;
-        let after = editor.pool.method_ref(RUNTIME, "afterStop", descriptor)?;
-        body.before(index)
-            .local(Op::Aload, 0)
-            .invoke(Op::Invokestatic, before);
-        body.after_within(index)
-            .local(Op::Aload, 0)
-            .invoke(Op::Invokestatic, after);
+        let descriptor = "(Ljava/lang/Thread;Ljava/lang/Object;)V";
+        let instead = editor.pool.method_ref(RUNTIME, "stop", descriptor)?;
+        let [not_yet, behind] = [(); 2].map(|()| body.new_label());
+        let ready = Ready::new(editor)?;
+        let mut code = body.before(index);
+        ready.or_jump(&mut code, not_yet);
+        code.invoke(Op::Invokestatic, instead)
+            .jump(Op::Goto, behind)
+            .bind(not_yet);
+        body.after_within(index).bind(behind);
     }
     Ok(())
 }

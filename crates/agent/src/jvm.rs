@@ -13,8 +13,9 @@ use jvmti_bindings::sys::jni::{
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_ERROR_NO_MORE_FRAMES, JVMTI_ERROR_NONE, JVMTI_ERROR_THREAD_NOT_ALIVE,
-    JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_VERSION_1_2, jvmtiCapabilities, jvmtiEnv,
-    jvmtiError, jvmtiEvent, jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_,
+    JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER, JVMTI_THREAD_STATE_WAITING, JVMTI_VERSION_1_2,
+    jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent, jvmtiEventCallbacks, jvmtiFrameInfo,
+    jvmtiInterface_1_,
 };
 
 /// Why something was not possible.
@@ -32,6 +33,8 @@ pub enum JvmError {
     NotDefined(String),
     #[error("{0} is missing in the runtime")]
     NotFound(&'static str),
+    #[error("the runtime could not be started in this JVM")]
+    Threw,
 }
 
 /// A JVM TI environment: valid from `Agent_OnLoad` to the end of the JVM.
@@ -199,11 +202,43 @@ impl Jvmti {
         }
     }
 
-    /// Stops a thread where it stands, unless that is in our own code or at a contended monitor; whether it has stopped there.
+    /// The bits of a thread's state; 0 if the JVM does not tell.
+    ///
+    /// # Safety
+    /// `thread` is a live reference.
+    pub unsafe fn state(&self, thread: jthread) -> i32 {
+        let mut state = 0;
+        let Some(state_of) = self.functions().GetThreadState else {
+            return 0;
+        };
+        // SAFETY: the environment is live, the thread too by contract, and the result has a place.
+        match unsafe { state_of(self.0, thread, &raw mut state) } {
+            JVMTI_ERROR_NONE => state,
+            _ => 0,
+        }
+    }
+
+    /// The monitor that a thread is about to enter or waits on, as a local reference; null for none.
+    ///
+    /// # Safety
+    /// `thread` is a live reference, and the caller is a native method of the running thread.
+    pub unsafe fn contended(&self, thread: jthread) -> jobject {
+        let mut monitor = ptr::null_mut();
+        let Some(contended) = self.functions().GetCurrentContendedMonitor else {
+            return monitor;
+        };
+        // SAFETY: as above.
+        match unsafe { contended(self.0, thread, &raw mut monitor) } {
+            JVMTI_ERROR_NONE => monitor,
+            _ => ptr::null_mut(),
+        }
+    }
+
+    /// Stops a thread where it stands, unless that is in our own code or at a contended monitor, or it runs and only one that waits is wanted.
     ///
     /// # Safety
     /// `thread` is a live reference to another thread.
-    pub unsafe fn hold(&self, thread: jthread) -> bool {
+    pub unsafe fn hold(&self, thread: jthread, only_if_it_waits: bool) -> Where {
         let functions = self.functions();
         let (Some(suspend), Some(state_of), Some(stack_of), Some(class_of)) = (
             functions.SuspendThread,
@@ -211,7 +246,7 @@ impl Jvmti {
             functions.GetStackTrace,
             functions.GetMethodDeclaringClass,
         ) else {
-            return false;
+            return Where::Unknown;
         };
         let nowhere = jvmtiFrameInfo {
             method: ptr::null_mut(),
@@ -222,12 +257,13 @@ impl Jvmti {
         // SAFETY: the environment is live, the thread too by contract, and the results have places.
         unsafe {
             if suspend(self.0, thread) != JVMTI_ERROR_NONE {
-                return false;
+                return Where::Unknown;
             }
             let mut state = 0;
             let known = state_of(self.0, thread, &raw mut state) == JVMTI_ERROR_NONE;
             // There we are called around the wait, and some JVMs fail if it then throws.
-            let waits = !known || state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
+            let blocked = !known || state & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER != 0;
+            let waits = state & JVMTI_THREAD_STATE_WAITING != 0;
             let all = frames.len() as jint;
             let found = stack_of(self.0, thread, 0, all, frames.as_mut_ptr(), &raw mut count);
             let count = usize::try_from(count).unwrap_or(0).min(frames.len());
@@ -238,12 +274,18 @@ impl Jvmti {
                         .is_none_or(|name| name.starts_with("java.lang.Untorn"))
             };
             let ours = || frames[..count].iter().any(is_ours);
-            if !waits && found == JVMTI_ERROR_NONE && !ours() {
-                return true;
-            }
+            let place = if blocked {
+                Where::Blocked
+            } else if !waits && only_if_it_waits {
+                Where::Runs
+            } else if found != JVMTI_ERROR_NONE || ours() {
+                Where::Ours
+            } else {
+                return Where::Held;
+            };
             self.go_on(thread);
+            place
         }
-        false
     }
 
     /// Lets a thread go on that [`Self::hold`] has stopped.
@@ -311,6 +353,17 @@ fn check(what: &'static str, status: jvmtiError) -> Result<(), JvmError> {
     } else {
         Err(JvmError::Jvmti { what, code })
     }
+}
+
+/// Where a thread is that is about to be stopped; `UntornStop` has the same numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Where {
+    Held = 0,
+    Runs = 1,
+    Blocked = 2,
+    Ours = 3,
+    Unknown = 4,
 }
 
 /// A static method without arguments or result, of a class that lives for ever.
@@ -441,7 +494,9 @@ impl Jni {
             let arguments = [jvalue { j: argument }];
             (f.CallStaticVoidMethodA)(self.0, class, method, arguments.as_ptr());
         }
-        self.clear_exception();
+        if self.clear_exception() {
+            return Err(JvmError::Threw);
+        }
         Ok(())
     }
 
@@ -487,6 +542,26 @@ impl Jni {
             }
             if !before.is_null() && !is_kept(before) {
                 (f.Throw)(self.0, before);
+            }
+        }
+    }
+
+    /// Has the JVM throw something into a thread, as `Thread.stop` does; what that throws here is left pending.
+    ///
+    /// # Safety
+    /// Both are live references, the first to a thread.
+    pub unsafe fn stop(&self, thread: jobject, death: jobject) {
+        let f = self.functions();
+        let Some(class) = self.find(c"java/lang/Thread") else {
+            return;
+        };
+        // SAFETY: the references are live by contract; the method takes an object and gives nothing.
+        unsafe {
+            let descriptor = c"(Ljava/lang/Object;)V";
+            let method = (f.GetMethodID)(self.0, class, c"stop0".as_ptr(), descriptor.as_ptr());
+            if !self.clear_exception() && !method.is_null() {
+                let arguments = [jvalue { l: death }];
+                (f.CallVoidMethodA)(self.0, thread, method, arguments.as_ptr());
             }
         }
     }

@@ -11,6 +11,7 @@
 mod agent;
 mod callbacks;
 pub mod counts;
+mod faults;
 pub mod instrument;
 pub mod jdk;
 mod jvm;
@@ -19,6 +20,7 @@ mod natives;
 pub mod options;
 pub mod registry;
 mod runtime;
+mod twice;
 
 pub use agent::Agent;
 pub use registry::Registry;

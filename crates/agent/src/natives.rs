@@ -4,7 +4,6 @@
 #![allow(unsafe_code)]
 #![allow(non_snake_case)]
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +13,8 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject, j
 use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
 use untorn_channel::Declaration;
 
-use crate::Agent;
-use crate::jvm::{Jni, Jvmti};
+use crate::jvm::{Jni, Jvmti, Where};
+use crate::{Agent, faults};
 
 #[unsafe(no_mangle)]
 extern "system" fn Java_java_lang_UntornRuntime_nap(
@@ -73,55 +72,79 @@ extern "system" fn Java_java_lang_UntornRuntime_isAway(
         .into()
 }
 
-thread_local! {
-    /// Whether this thread holds another one that it is about to stop.
-    static HOLDS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// How often and how long at most a thread is waited for that is about to be stopped.
-const TRIES: u32 = 5000;
-const BETWEEN_TRIES: Duration = Duration::from_micros(200);
-
-/// A thread can be stopped between any two instructions, in the middle of a record or with a lock held.
-/// So it is held where nothing of ours is under way until the JVM knows that it is to be stopped; a thread that is never found there, or is held by somebody else, is stopped anywhere.
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_stopping(
+extern "system" fn Java_java_lang_UntornRuntime_hold(
     _: *mut JNIEnv,
     _: jclass,
     thread: jobject,
-) {
+    only_if_it_waits: jboolean,
+) -> jint {
     catch_unwind(|| {
-        let Some(jvmti) = JVMTI.get() else { return };
+        let Some(jvmti) = JVMTI.get() else {
+            return Where::Unknown;
+        };
         let mut wanted = jvmtiCapabilities::default();
         wanted.set_can_suspend(true);
         // Only now, since a debugger may want it, and one agent alone can have it.
         if jvmti.add_capabilities(&wanted).is_err() {
-            return;
+            return Where::Unknown;
         }
-        for _ in 0..TRIES {
-            // SAFETY: the JVM calls a native method with live references; the caller has seen to it that it is another thread.
-            if unsafe { jvmti.hold(thread) } {
-                HOLDS.set(true);
-                return;
-            }
-            std::thread::sleep(BETWEEN_TRIES);
-        }
+        // SAFETY: the JVM calls a native method with live references; the caller has seen to it that it is another thread.
+        unsafe { jvmti.hold(thread, only_if_it_waits != 0) }
     })
-    .ok();
+    .unwrap_or(Where::Unknown) as jint
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_stopped(
-    _: *mut JNIEnv,
-    _: jclass,
-    thread: jobject,
-) {
-    if HOLDS.replace(false)
-        && let Some(jvmti) = JVMTI.get()
-    {
+extern "system" fn Java_java_lang_UntornRuntime_goOn(_: *mut JNIEnv, _: jclass, thread: jobject) {
+    if let Some(jvmti) = JVMTI.get() {
         // SAFETY: the JVM calls a native method with live references.
         unsafe { jvmti.go_on(thread) };
     }
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_throwInto(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+    death: jobject,
+) {
+    // SAFETY: the JVM calls a native method with the thread's environment and live references.
+    if let Some(jni) = unsafe { Jni::of(env) } {
+        // SAFETY: as above.
+        unsafe { jni.stop(thread, death) };
+    }
+}
+
+/// A Java string; empty if there is none.
+fn text(env: *mut JNIEnv, string: jstring) -> String {
+    // SAFETY: the JVM calls a native method with the thread's environment and live references.
+    unsafe { Jni::of(env).map(|jni| jni.text(string)) }.unwrap_or_default()
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_limit(
+    env: *mut JNIEnv,
+    _: jclass,
+    kind: jstring,
+    most: jlong,
+) -> jlong {
+    let limit = catch_unwind(AssertUnwindSafe(|| faults::limit(&text(env, kind))));
+    (limit.ok().flatten()).map_or(most, |limit| limit.min(most))
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_ranOut(env: *mut JNIEnv, _: jclass, kind: jstring) {
+    catch_unwind(AssertUnwindSafe(|| {
+        if let Some(agent) = Agent::get() {
+            let kind = text(env, kind);
+            agent.give_up(&format!(
+                "recording ended before the program did, as there are no more numbers for {kind}"
+            ));
+        }
+    }))
+    .ok();
 }
 
 #[unsafe(no_mangle)]
@@ -254,4 +277,71 @@ extern "system" fn Java_java_lang_UntornRuntime_sameField(
     .ok()
     .flatten()
     .unwrap_or(field)
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_steering(env: *mut JNIEnv, _: jclass) -> jstring {
+    catch_unwind(AssertUnwindSafe(|| {
+        let steered = Agent::get()?.plan.steered.as_ref()?;
+        // SAFETY: the JVM calls a native method with the thread's environment.
+        let jni = unsafe { Jni::of(env) }?;
+        Some(jni.string(&steered.to_runtime()))
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(std::ptr::null_mut())
+}
+
+/// What became of pauses, as `UntornSteer` numbers it.
+const STEERED: [&str; STEERED_KINDS] = untorn_channel::steered::KINDS;
+const STEERED_KINDS: usize = untorn_channel::steered::KINDS.len();
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_steered(
+    _: *mut JNIEnv,
+    _: jclass,
+    plan: jint,
+    point: jint,
+    what: jint,
+) {
+    catch_unwind(|| {
+        if let (Some(agent), Some(what)) = (Agent::get(), STEERED.get(what as usize)) {
+            let name = untorn_channel::steered::name(plan as usize, point as usize, what);
+            agent.counters.add(&name, 1);
+        }
+    })
+    .ok();
+}
+
+/// What a thread waits for, as JVM TI tells it; 0 if it cannot tell.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_threadState(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+) -> jint {
+    // SAFETY: the JVM calls a native method with live references.
+    JVMTI
+        .get()
+        .map_or(0, |jvmti| unsafe { jvmti.state(thread) })
+}
+
+/// The monitor that a thread is about to enter or waits on; null for none.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornRuntime_blockedOn(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+) -> jobject {
+    catch_unwind(|| {
+        let jvmti = JVMTI.get()?;
+        let mut wanted = jvmtiCapabilities::default();
+        wanted.set_can_get_current_contended_monitor(true);
+        jvmti.add_capabilities(&wanted).ok()?;
+        // SAFETY: the JVM calls a native method with live references; what comes back is a local one of this call.
+        Some(unsafe { jvmti.contended(thread) })
+    })
+    .ok()
+    .flatten()
+    .unwrap_or(std::ptr::null_mut())
 }

@@ -23,6 +23,7 @@ use untorn_channel::declare::{Access, AccessKind, Declaration, Target};
 use untorn_channel::protocol::{AgentEnd, Counts};
 use untorn_channel::record;
 
+use crate::faults;
 use crate::loaders::Loader;
 
 const NO_FIELD: u32 = u32::MAX;
@@ -253,6 +254,14 @@ impl Registry {
             line,
         });
         id
+    }
+
+    /// Whether hardly any numbers for regions are left; the largest class still gets those that it wants.
+    pub fn is_short_of_regions(&self) -> bool {
+        const SPARE: u32 = 1 << 17;
+        let most = (1 << record::REGION_BITS) - SPARE;
+        let most = faults::limit("regions").map_or(most, |few| few as u32);
+        locked(&self.tables).regions > most
     }
 
     /// A new id for an instrumented instruction; `None` when there are none left.

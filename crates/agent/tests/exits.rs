@@ -4,9 +4,11 @@
 
 mod support;
 
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use support::{jdks, version, watched};
+use support::{jdks, programs, version, watched};
 use untorn_analyses::aerodrome::{self, Aerodrome};
 use untorn_analyses::velodrome::{self, Velodrome};
 use untorn_analyses::{Analysis, run};
@@ -137,6 +139,20 @@ fn a_tear_after_the_stack_was_full_is_seen() {
 }
 
 #[test]
+fn what_one_monitor_guards_is_whole_without_memory() {
+    for jdk in jdks() {
+        for (way, config) in ways() {
+            let jvm = ["-Xmx12m", "-XX:+UseSerialGC"];
+            let options = options(&jdk, &jvm, "OutOfMemory", &["50"], &config);
+            let judged = judge(&options, false);
+            let observed: Vec<_> = judged.found.iter().filter(|(_, it)| *it).collect();
+            assert!(observed.is_empty(), "{way}: {observed:?}");
+            assert_eq!(judged.tally.undeclared + judged.tally.cut_off, 0, "{way}");
+        }
+    }
+}
+
+#[test]
 fn initializers_are_no_part_of_the_region_that_triggers_them() {
     for jdk in jdks() {
         for (way, config) in ways() {
@@ -162,7 +178,6 @@ fn a_tear_around_an_initializer_is_seen() {
 }
 
 #[test]
-#[ignore = "one run in thirty on a busy machine, a thread that was stopped goes on"]
 fn a_thread_that_is_stopped_ends_and_spoils_nothing() {
     // Later JDKs refuse to stop a thread.
     for jdk in jdks().iter().filter(|jdk| version(jdk) < 20) {
@@ -174,6 +189,30 @@ fn a_thread_that_is_stopped_ends_and_spoils_nothing() {
             let tally = judged.tally;
             assert_eq!(judged.found, [], "{way} {kind}");
             assert_eq!(tally.undeclared + tally.cut_off, 0, "{way} {kind}");
+        }
+    }
+}
+
+#[test]
+fn a_stopped_thread_dies_of_the_same_as_without_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    for jdk in jdks().iter().filter(|jdk| version(jdk) < 20) {
+        let said = folder.path().join("said");
+        let path = said.to_str().unwrap();
+        let status = Command::new(jdk.join("bin/java"))
+            .arg("-cp")
+            .arg(programs().join("classes"))
+            .args(["StoppedElsewhere", path])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let alone = fs::read_to_string(&said).unwrap();
+        assert_eq!(alone.lines().count(), 10, "{alone}");
+        assert!(!alone.contains("alive"), "{alone}");
+        for (way, config) in ways() {
+            let options = options(jdk, &[], "StoppedElsewhere", &[path], &config);
+            judge(&options, false);
+            assert_eq!(fs::read_to_string(&said).unwrap(), alone, "{way}");
         }
     }
 }

@@ -128,3 +128,36 @@ fn an_agent_without_a_destination_says_so_and_lets_the_program_run() {
         assert!(account.exists());
     }
 }
+
+#[test]
+fn a_second_agent_of_the_same_or_another_build_does_nothing_and_says_so() {
+    let jdk = jdks().remove(0);
+    let agent = untorn_live::agent_library().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("libuntorn_agent.so");
+    std::fs::copy(&agent, &other).unwrap();
+    for second in [&agent, &other] {
+        let trace = folder.path().join("run.utr");
+        let run = Command::new(jdk.join("bin/java"))
+            .arg(format!(
+                "-agentpath:{}=out={}",
+                agent.display(),
+                trace.display()
+            ))
+            .arg(format!("-agentpath:{}=out=none.utr", second.display()))
+            .arg("-cp")
+            .arg(programs().join("classes"))
+            .arg("Plain")
+            .args(arguments(folder.path().join("account").to_str().unwrap()))
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{run:?}");
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert!(said.contains("has an agent of untorn already"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        let mut source = open(&trace, OpenOptions::default()).unwrap();
+        assert!(accesses(source.as_mut()) > 1_000);
+        assert!(!folder.path().join("none.utr").exists());
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use untorn_plan::Steering;
 
 /// Sent as JSON when an agent connects, or built from the agent's own options when it is used by hand.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct Config {
     /// The specification of what ought to be atomic, in its TOML form.
     pub spec: Option<String>,
     pub mode: Mode,
+    /// Where threads are held up; absent if the run is not steered.
+    pub steering: Option<Steering>,
 }
 
 /// Packages of the platform: their classes are never rewritten, since the runtime stands on them.

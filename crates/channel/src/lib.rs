@@ -13,6 +13,7 @@ pub mod memory;
 pub mod pool;
 pub mod protocol;
 pub mod record;
+pub mod steered;
 
 pub use config::Config;
 pub use declare::Declaration;

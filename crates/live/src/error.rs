@@ -17,6 +17,10 @@ pub enum Error {
         "libuntorn_agent.so is neither beside {beside} nor where UNTORN_AGENT says; build it with `cargo build --release -p untorn-agent`"
     )]
     NoAgent { beside: PathBuf },
+    #[error(
+        "UNTORN_AGENT names {path}, which is no file; it should be libuntorn_agent.so, or not be set"
+    )]
+    NoSuchAgent { path: PathBuf },
     #[error("the socket for the program's processes: {0}")]
     Socket(#[source] io::Error),
     #[error("waiting for the program: {0}")]

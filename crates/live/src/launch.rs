@@ -11,22 +11,25 @@ use std::process::Command;
 use crate::Error;
 
 const LIBRARY: &str = "libuntorn_agent.so";
+/// Where the library is, if a person says so.
+const AGENT: &str = "UNTORN_AGENT";
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 /// Instrumented methods grow, and the JVM would interpret those beyond its limit forever.
 const JIT_OPTION: &str = "-XX:-DontCompileHugeMethods";
 
-/// The agent library: beside the executable, else where the environment says.
+/// The agent library: where the environment says, else beside the executable or where packages put libraries.
 pub fn agent_library() -> Result<PathBuf, Error> {
+    if let Some(path) = env::var_os(AGENT).map(PathBuf::from) {
+        // Whoever names a library does not want another one.
+        return (path.is_file().then(|| path.canonicalize().ok()).flatten())
+            .ok_or(Error::NoSuchAgent { path });
+    }
     let executable = env::current_exe().unwrap_or_default();
+    let executable = executable.canonicalize().unwrap_or(executable);
     let beside = executable.parent().unwrap_or(Path::new("."));
-    let candidates = [
-        Some(beside.join(LIBRARY)),
-        Some(beside.join("../lib").join(LIBRARY)),
-        env::var_os("UNTORN_AGENT").map(PathBuf::from),
-    ];
-    candidates
-        .into_iter()
-        .flatten()
+    let candidates = ["", "../lib", "../lib/untorn"];
+    (candidates.iter())
+        .map(|folder| beside.join(folder).join(LIBRARY))
         .find(|path| path.is_file())
         .and_then(|path| path.canonicalize().ok())
         .ok_or_else(|| Error::NoAgent {

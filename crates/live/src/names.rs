@@ -14,6 +14,7 @@ use untorn_model::{
 };
 
 use crate::lives::{Dropped, Lives, LockShape};
+use crate::objects::Objects;
 
 /// An access site, ready for use.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +58,9 @@ pub struct Names {
     keys: FxHashMap<u64, StrId>,
     /// Names that keys have already.
     used_for_keys: FxHashSet<StrId>,
-    objects: FxHashMap<u64, ObjectId>,
+    objects: Objects,
     statics: FxHashMap<ClassId, ObjectId>,
+    /// The fields of objects with more than [`NEAR`] locations.
     vars: FxHashMap<(ObjectId, FieldId), VarId>,
     recent: Recent,
     parts: FxHashMap<(ObjectId, Part), VarId>,
@@ -76,6 +78,9 @@ pub struct Names {
 struct Recent(Vec<(u64, FieldId, VarId)>);
 
 const RECENT: usize = 1 << 10;
+
+/// How many locations of an object are looked at one by one: they were made together and lie together.
+const NEAR: usize = 8;
 
 impl Default for Recent {
     fn default() -> Self {
@@ -370,13 +375,38 @@ impl Names {
     }
 
     fn var_of(&mut self, object: ObjectId, field: FieldId) -> Option<VarId> {
-        if let Some(&var) = self.vars.get(&(object, field)) {
+        let part = Part::Field(field);
+        let mut near = 0;
+        for var in self.tables.vars_of(object).take(NEAR) {
+            if self.tables.vars()[var].part == part {
+                return Some(var);
+            }
+            near += 1;
+        }
+        if near == NEAR
+            && let Some(&var) = self.vars.get(&(object, field))
+        {
             return Some(var);
         }
-        let part = Part::Field(field);
-        let var = self.tables.add_var(Var { object, part })?;
-        self.vars.insert((object, field), var);
-        Some(var)
+        self.add_var(Var { object, part })
+    }
+
+    /// A new location; once its object has more than are looked at one by one, its fields are found by [`Self::vars`].
+    fn add_var(&mut self, var: Var) -> Option<VarId> {
+        let before = self.tables.vars_of(var.object).take(NEAR + 1).count();
+        let id = self.tables.add_var(var)?;
+        if before == NEAR {
+            for id in self.tables.vars_of(var.object) {
+                if let Part::Field(field) = self.tables.vars()[id].part {
+                    self.vars.insert((var.object, field), id);
+                }
+            }
+        } else if before > NEAR
+            && let Part::Field(field) = var.part
+        {
+            self.vars.insert((var.object, field), id);
+        }
+        Some(id)
     }
 
     /// An element of an array, or what a collection holds.
@@ -385,7 +415,7 @@ impl Names {
         if let Some(&var) = self.parts.get(&(object, part)) {
             return Some(var);
         }
-        let var = self.tables.add_var(Var { object, part })?;
+        let var = self.add_var(Var { object, part })?;
         self.parts.insert((object, part), var);
         Some(var)
     }
@@ -396,7 +426,7 @@ impl Names {
     }
 
     fn object(&mut self, id: u64, class: Option<ClassId>) -> Option<ObjectId> {
-        if let Some(&object) = self.objects.get(&id) {
+        if let Some(object) = self.objects.get(id) {
             return Some(object);
         }
         let free = self.lives.as_mut().and_then(|lives| lives.object(class));
@@ -410,7 +440,7 @@ impl Names {
 
     /// An object is gone; `begun` as in [`Lives::drop`].
     pub fn drop_object(&mut self, id: u64, begun: u64) {
-        let Some(object) = self.objects.remove(&id) else {
+        let Some(object) = self.objects.remove(id) else {
             return;
         };
         for var in self.tables.vars_of(object) {

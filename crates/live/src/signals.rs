@@ -40,6 +40,26 @@ extern "C" fn note(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc
     }
 }
 
+/// Asks a process that this one has started and not waited for to say what its threads do, or to end.
+pub fn send(child: &std::process::Child, signal: Signal) {
+    let number = match signal {
+        Signal::Dump => libc::SIGQUIT,
+        Signal::End => libc::SIGTERM,
+    };
+    // SAFETY: plain call; the id is not used again while the process is our unwaited child.
+    unsafe {
+        libc::kill(child.id() as libc::pid_t, number);
+    }
+}
+
+/// What a process is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// A JVM prints what its threads do, and goes on.
+    Dump,
+    End,
+}
+
 /// Catches signals from now on; before the program is started, so that none falls between.
 pub fn catch() -> io::Result<Caught> {
     let (reader, writer) = io::pipe()?;
@@ -62,6 +82,7 @@ pub fn catch() -> io::Result<Caught> {
 }
 
 /// Signals that wait for somebody to pass them on.
+#[derive(Debug)]
 pub struct Caught {
     reader: PipeReader,
 }

@@ -102,6 +102,7 @@ impl Weaver<'_, '_> {
         } else {
             "sites: fields"
         });
+        self.steer_field(index, (op, field, two_slots), id)?;
         if !optimistic {
             return self.bracket(index, (op, field, two_slots, own), id, site);
         }
@@ -239,6 +240,8 @@ impl Weaver<'_, '_> {
         if let Some(value) = value {
             code.local(element.load(), value);
         }
+        self.steer_element(index, array, writes)?;
+        let mut code = self.body.before(index);
         code.bind(start)
             .local(Op::Aload, array)
             .local(Op::Iload, number)

@@ -87,6 +87,7 @@ impl Weaver<'_, '_> {
         let recorded = self.temporary(Category::Int, ints.count())?;
         let unrecorded = self.body.new_label();
         let (from, to) = self.labels();
+        self.steer_content(index, called, object, row.effect != Effect::Read)?;
         // The key matters when the record is written, at the end.
         let mut code = self.body.before(index);
         code.bind(from);

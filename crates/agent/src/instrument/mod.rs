@@ -10,6 +10,7 @@
 //! | loop, when tracking is optimistic | a poll |
 //! | region | begin and end, on every way out |
 //! | where a thread waits for others | that it does |
+//! | access, call, `monitorenter`, in a class of a [plan](steer) | that the thread may be held up |
 //! | call of a library that the [model](model) knows | what the call does to locks, signals and contents |
 //!
 //! What the program computes does not change: the original instructions stay, in their order, with the same operands, and an exception takes the way it took.
@@ -29,12 +30,14 @@ mod monitor;
 mod owned;
 mod plan;
 mod platform;
+mod steer;
 mod survey;
 mod waiting;
 mod weave;
 
 pub use plan::{Plan, PlanError};
 pub use platform::Platform;
+pub use steer::Steered;
 pub use survey::Survey;
 
 use std::collections::BTreeMap;
@@ -151,6 +154,9 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
         shadowed: !facts.is_interface
             && !(facts.super_name.as_deref()).is_some_and(|name| plan.watches(name)),
     };
+    if let Some(steered) = &plan.steered {
+        steered.learn(&class, &plan.models);
+    }
     if plan.code {
         ids.code(subject.id, bytes);
     }
@@ -174,7 +180,14 @@ impl Subject<'_, '_> {
             let region = chosen_region(facts, block);
             decision.rule.is_guess() && self.plan.is_demoted(&self.facts.name, &region)
         };
-        decision.atomic && !demoted()
+        // What waits for others, starts them or is started is not meant to be one step, whoever suspects it.
+        let planned = || {
+            !facts.interrupts
+                && !facts.starts_threads
+                && !self.facts.is_started(facts)
+                && self.is_planned(&chosen_region(facts, block))
+        };
+        decision.atomic && !demoted() || planned()
     }
 
     /// A new region, as the number that inserted code passes on.
@@ -188,6 +201,7 @@ impl Subject<'_, '_> {
             id |= GUESS;
         }
         let region = chosen_region(facts, block);
+        id |= self.planned(&region);
         if self.plan.chooses(&self.facts.name, self.hash, &region) {
             id | CHOSEN
         } else {

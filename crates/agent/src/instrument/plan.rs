@@ -6,9 +6,10 @@ use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::model::{ModelError, Models};
 use super::platform::Platform;
+use super::steer::Steered;
 
 /// Decides for one JVM what the rewriter does.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Plan {
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
@@ -25,6 +26,8 @@ pub struct Plan {
     pub(super) is_first: bool,
     /// What a second run records; none if everything is.
     choice: Option<Choice>,
+    /// Where threads are held up, in a steered run.
+    pub steered: Option<Steered>,
     pub models: Models,
     pub platform: Platform,
 }
@@ -65,6 +68,7 @@ impl Plan {
                 Mode::Second(choice) => Some(choice.clone()),
                 Mode::Single | Mode::First => None,
             },
+            steered: config.steering.as_ref().map(Steered::new).transpose()?,
             models: Models::builtin()?,
             platform: Platform::builtin()?,
         })

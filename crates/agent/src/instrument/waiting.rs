@@ -5,7 +5,7 @@
 //! `Object.wait` and conditions are told by what is inserted for their locks.
 
 use rustc_hash::FxHashSet;
-use untorn_classfile::read::{Code, MemberRef};
+use untorn_classfile::read::MemberRef;
 use untorn_classfile::{ClassFile, Insn, Op, spins};
 use untorn_spec::{ClassFacts, MethodFacts, Waiting, waiting_call};
 
@@ -24,7 +24,7 @@ impl WaitingMethods {
                 continue;
             };
             let own = &facts.methods[index];
-            if own.interrupts && does_spin(&code, class, facts) {
+            if own.waits {
                 found.add(own);
             }
             for (_, insn) in code.instructions().map_while(std::result::Result::ok) {
@@ -34,9 +34,7 @@ impl WaitingMethods {
                 let Ok(called) = class.pool.method_ref(method) else {
                     continue;
                 };
-                if waits_before(&called) {
-                    found.add(own);
-                } else if called.class == class.name {
+                if called.class == class.name {
                     calls.push((
                         index,
                         called.name.to_string(),
@@ -68,23 +66,6 @@ impl WaitingMethods {
     pub(super) fn has(&self, method: &MethodFacts) -> bool {
         !self.0.is_empty() && (self.0).contains(&(method.name.clone(), method.descriptor.clone()))
     }
-}
-
-fn waits_before(called: &MemberRef<'_>) -> bool {
-    let class = called.class.replace('/', ".");
-    waiting_call(&class, &called.name, &called.descriptor) == Some(Waiting::Before)
-}
-
-fn does_spin(code: &Code<'_>, class: &ClassFile<'_>, facts: &ClassFacts) -> bool {
-    let Ok(decoded) = code.decode() else {
-        return false;
-    };
-    let (offsets, insns): (Vec<u32>, Vec<Insn>) = decoded.into_iter().unzip();
-    let number = |offset: u32| Some(offsets.partition_point(|&at| at < offset));
-    !spins(&insns, number, &class.pool, |called| {
-        is_getter(called, &class.name, facts)
-    })
-    .is_empty()
 }
 
 fn is_getter(called: &MemberRef<'_>, class: &str, facts: &ClassFacts) -> bool {
@@ -119,7 +100,7 @@ impl Weaver<'_, '_> {
 
     /// Tells of each round of the loops that spin, before anything else is put there.
     pub(super) fn spinning(&mut self) -> Result<()> {
-        if !self.facts.interrupts {
+        if !self.facts.waits {
             return Ok(());
         }
         let (class, facts) = (&self.subject.class.name, self.subject.facts);

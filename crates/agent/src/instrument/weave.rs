@@ -186,7 +186,10 @@ impl<'w, 'a> Weaver<'w, 'a> {
     /// Instruments an instruction.
     fn insn(&mut self, index: usize, insn: &Insn<Label>, block: u32) -> Result<()> {
         match *insn {
-            Insn::Plain(Op::Monitorenter) => self.monitor_enter(index, block)?,
+            Insn::Plain(Op::Monitorenter) => {
+                self.steer_point(index)?;
+                self.monitor_enter(index, block)?;
+            }
             Insn::Plain(Op::Monitorexit) => self.monitor_exit(index)?,
             Insn::Invoke { op, method, .. } => self.call(index, op, method)?,
             Insn::Jump { .. } | Insn::Switch(_) => self.poll(index)?,
@@ -200,6 +203,9 @@ impl<'w, 'a> Weaver<'w, 'a> {
 
     fn call(&mut self, index: usize, op: Op, method: PoolIndex) -> Result<()> {
         let called = self.pool.base().method_ref(method)?;
+        if !self.is_content_call(&called) {
+            self.steer_point(index)?;
+        }
         if self.object_call(index, op, &called)? {
             return Ok(());
         }

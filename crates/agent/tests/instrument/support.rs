@@ -73,7 +73,7 @@ impl Jdk {
         let mut jimage = self.tool("jimage");
         jimage.arg("extract").arg("--dir").arg(raw.path());
         jimage.arg(
-            "--include=regex:/java.base/(java/lang/(Thread|VirtualThread)|jdk/internal/reflect/Reflection).class",
+            "--include=regex:/java.base/(java/lang/(Class|Thread|VirtualThread)|jdk/internal/reflect/Reflection).class",
         );
         succeed(jimage.arg(self.home.join("lib/modules")));
         let root = raw.path().join("java.base");

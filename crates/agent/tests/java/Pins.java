@@ -11,6 +11,11 @@ public class Pins {
                 UntornThread c = UntornRuntime.context(true);
                 long mark = c.open;
                 UntornRuntime.begin(0, c);
+                Object own = new Object();
+                synchronized (own) {
+                    UntornRuntime.acquired(own, Stress.LOCK, c);
+                    UntornRuntime.releasing(own, Stress.LOCK, mark, c);
+                }
                 UntornRuntime.end(0, mark, c);
                 all.countDown();
                 try {

@@ -54,7 +54,7 @@ final class UntornBadge {
     private static final int DONE = 0, ASKED = 1;
 
     /** Badges fill the place of a thread in a word; 0 and the last one are nobody's. */
-    private static final int LIMIT = (1 << UntornThread.THREAD_BITS) - 1;
+    private static final int LIMIT = UntornLimits.OWNERS;
     /** A badge that is used: this bit and the thread. Of a dead one: thread and position, packed as an edge. */
     private static final long ALIVE = 1L << 63;
     /** The thread did not answer. */
@@ -276,7 +276,8 @@ final class UntornBadge {
             c.dropped = null;
         }
         // A thread that is to die must come by where the program itself polls, and only there is it thrown out.
-        U.putIntVolatile(c, POLL, c.death == null ? 0 : 1);
+        U.putIntVolatile(c, POLL, 0);
+        if (c.death != null) U.putIntVolatile(c, POLL, 1);
         if (c.settled != 0) UntornShadow.abandon(c);
         // Who asks asks before the poll: after this thread took that back, it sees the request.
         if (U.getIntVolatile(c, ASK) == ASKED) U.compareAndSetInt(c, ASK, ASKED, DONE);

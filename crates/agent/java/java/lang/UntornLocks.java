@@ -26,44 +26,53 @@ final class UntornLocks {
 
     private UntornLocks() {}
 
-    /** Where locks keep what carries their entry, and that its entry; found on first use. */
-    private static final class Fields {
-        static final long LOCK = offset(ReentrantLock.class, "sync");
-        static final long BOTH = offset(ReentrantReadWriteLock.class, "sync");
-        static final long READ = offset(ReentrantReadWriteLock.ReadLock.class, "sync");
-        static final long WRITE = offset(ReentrantReadWriteLock.WriteLock.class, "sync");
-        static final long CONDITION = offset(AbstractQueuedSynchronizer.ConditionObject.class, "this$0");
-        static final long LONG_CONDITION = offset(AbstractQueuedLongSynchronizer.ConditionObject.class, "this$0");
-        static final long QUEUED = offset(AbstractOwnableSynchronizer.class, PLACE);
-        static final long STAMPED = offset(StampedLock.class, PLACE);
-        /** Whether this platform's locks are built as expected and could be edited; if not, none is watched. */
-        static final boolean FOUND = LOCK > 0 && BOTH > 0 && READ > 0 && WRITE > 0 && CONDITION > 0
-                && LONG_CONDITION > 0 && QUEUED > 0 && STAMPED > 0;
+    /**
+     * Where locks keep what carries their entry, and that its entry; found on first use. No class initializer does it: one
+     * that fails for want of memory fails for ever, and in the program's face.
+     */
+    private static long ofLock, ofBoth, ofRead, ofWrite, ofCondition, ofLongCondition, ofQueued, ofStamped;
+    /** Whether this platform's locks are built as expected and could be edited; if not, none is watched. */
+    private static volatile int state;
+    private static final int UNKNOWN = 0, FOUND = 1, NOT_FOUND = 2;
 
-        private static long offset(Class<?> k, String field) {
-            return UntornShadow.fieldOffset(k, field);
-        }
+    private static boolean find() {
+        ofLock = offset(ReentrantLock.class, "sync");
+        ofBoth = offset(ReentrantReadWriteLock.class, "sync");
+        ofRead = offset(ReentrantReadWriteLock.ReadLock.class, "sync");
+        ofWrite = offset(ReentrantReadWriteLock.WriteLock.class, "sync");
+        ofCondition = offset(AbstractQueuedSynchronizer.ConditionObject.class, "this$0");
+        ofLongCondition = offset(AbstractQueuedLongSynchronizer.ConditionObject.class, "this$0");
+        ofQueued = offset(AbstractOwnableSynchronizer.class, PLACE);
+        ofStamped = offset(StampedLock.class, PLACE);
+        boolean found = ofLock > 0 && ofBoth > 0 && ofRead > 0 && ofWrite > 0 && ofCondition > 0
+                && ofLongCondition > 0 && ofQueued > 0 && ofStamped > 0;
+        state = found ? FOUND : NOT_FOUND;
+        return found;
+    }
+
+    private static long offset(Class<?> k, String field) {
+        return UntornShadow.fieldOffset(k, field);
     }
 
     /** What views and conditions of a lock have in common and its hooks look at; null for what is no lock of the platform. */
     private static Object carrier(Object lock) {
-        if (lock instanceof ReentrantLock) return U.getReference(lock, Fields.LOCK);
-        if (lock instanceof ReentrantReadWriteLock.ReadLock) return U.getReference(lock, Fields.READ);
-        if (lock instanceof ReentrantReadWriteLock.WriteLock) return U.getReference(lock, Fields.WRITE);
-        if (lock instanceof ReentrantReadWriteLock) return U.getReference(lock, Fields.BOTH);
+        if (lock instanceof ReentrantLock) return U.getReference(lock, ofLock);
+        if (lock instanceof ReentrantReadWriteLock.ReadLock) return U.getReference(lock, ofRead);
+        if (lock instanceof ReentrantReadWriteLock.WriteLock) return U.getReference(lock, ofWrite);
+        if (lock instanceof ReentrantReadWriteLock) return U.getReference(lock, ofBoth);
         if (lock instanceof StampedLock) return lock;
         if (lock instanceof AbstractQueuedSynchronizer.ConditionObject) {
-            return known(U.getReference(lock, Fields.CONDITION));
+            return known(U.getReference(lock, ofCondition));
         }
         if (lock instanceof AbstractQueuedLongSynchronizer.ConditionObject) {
-            return known(U.getReference(lock, Fields.LONG_CONDITION));
+            return known(U.getReference(lock, ofLongCondition));
         }
         return lock instanceof Lock || lock instanceof ReadWriteLock ? viewed(lock) : null;
     }
 
     /** A synchronizer, if it is that of a lock of the platform. */
     private static Object known(Object queued) {
-        if (U.getReference(queued, Fields.QUEUED) != null) return queued;
+        if (U.getReference(queued, ofQueued) != null) return queued;
         Class<?> host = queued.getClass().getNestHost();
         return host == ReentrantLock.class || host == ReentrantReadWriteLock.class ? queued : null;
     }
@@ -81,13 +90,21 @@ final class UntornLocks {
         return offset < 0 ? null : U.getReference(lock, offset);
     }
 
-    /** Watched code is about to use a lock. */
+    /** Watched code is about to use a lock; without memory to look at it, it is watched from a later use on. */
     static void watch(Object lock, int site, UntornThread c) {
-        if (c.silent || !Fields.FOUND) return;
+        if (c.silent || state == NOT_FOUND) return;
+        try {
+            if (state == FOUND || find()) look(lock, site, c);
+        } catch (OutOfMemoryError | LinkageError noMemory) {
+            // Neither is the program's business: an error of linkage is what is left of such a one in the platform.
+        }
+    }
+
+    private static void look(Object lock, int site, UntornThread c) {
         Object carrier = carrier(lock);
         if (carrier == null) return;
         c.lockSite = site + 1;
-        long place = carrier instanceof StampedLock ? Fields.STAMPED : Fields.QUEUED;
+        long place = carrier instanceof StampedLock ? ofStamped : ofQueued;
         if (U.getReferenceAcquire(carrier, place) != null) return;
         UntornShadow.abandon(c);
         boolean shares = carrier instanceof StampedLock

@@ -17,6 +17,8 @@ final class UntornMode {
     static final boolean UNARY = UntornThread.hasOption(UntornThread.UNARY);
     /** Whether locks that one thread alone has used go unrecorded: nobody asks which locks are held. */
     static final boolean LONE_LOCKS = UntornThread.hasOption(UntornThread.LONE_LOCKS);
+    /** Whether threads are held up: see {@link UntornSteer}. */
+    static final boolean STEERED = UntornThread.hasOption(UntornThread.STEERED);
     /** Added by the rewriter to the number of a region that a second run records. */
     static final int CHOSEN = 1 << 30;
     /** Added to that of a region which is meant to be one step even where its thread waits. */

@@ -70,22 +70,31 @@ public final class UntornRuntime {
         if (c.death != null) die(c);
     }
 
-    /** Throws what this thread was stopped with. */
+    /** Throws what this thread was stopped with, unless who stops it took that back. */
     @DontInline
     private static void die(UntornThread c) {
-        Throwable death = c.death;
-        c.death = null;
-        UntornThread.U.throwException(death);
+        Throwable death = UntornStop.executed(c);
+        if (death != null) UntornThread.U.throwException(death);
+    }
+
+    /**
+     * In a steered run, before an access, a call or a monitor, in classes of a plan: the thread may be held up here. See
+     * {@link UntornSteer} for what the numbers mean.
+     */
+    @DontInline
+    public static void steer(Object o, int location, int flags, UntornThread c) {
+        if (on && UntornMode.STEERED && !c.silent) UntornSteer.step(o, location, flags, c);
     }
 
     // ---- fields, statics, arrays ----------------------------------------------------------------------------------
 
     /**
      * Before an instance field access. A null object does nothing here, so that the access itself throws.
-     * The call lies inside the exception range that {@link #abandon} guards.
+     * The call lies inside the exception range that {@link #abandon} guards. Where threads do not poll, this is where one dies that was stopped.
      */
     @ForceInline
     public static void lock(Object o, int site, UntornThread c) {
+        if (c.death != null) die(c);
         if (on && o != null) UntornShadow.lock(o, site, c);
     }
 
@@ -112,6 +121,7 @@ public final class UntornRuntime {
     /** As {@link #lock} for a static field by its dense id; the class is initialized already. */
     @ForceInline
     public static void lockStatic(int field, int site, UntornThread c) {
+        if (c.death != null) die(c);
         if (on) UntornShadow.lockStatic(field, site, c);
     }
 
@@ -132,6 +142,7 @@ public final class UntornRuntime {
 
     /** As {@link #lock} for an array element; a null array or an index out of bounds does nothing. */
     public static void lockArray(Object array, int index, int site, UntornThread c) {
+        if (c.death != null) die(c);
         if (on && array != null) UntornShadow.lockArray(array, index, site, c);
     }
 
@@ -179,6 +190,7 @@ public final class UntornRuntime {
     /** Before {@code Object.wait}, when the thread holds the monitor (checked here). */
     @DontInline
     public static void waiting(Object lock, int site, UntornThread c) {
+        if (c.death != null) die(c);
         if (on && lock != null) UntornSync.waiting(lock, site, c);
     }
 
@@ -391,12 +403,21 @@ public final class UntornRuntime {
 
     /** When a virtual thread is about to leave its carrier: nobody can look at it then. */
     public static void parking(Thread thread) {
-        UntornThread c = UntornThread.of(thread);
+        UntornThread c = on ? UntornThread.of(thread) : null;
         if (c != null && c.settled != 0) UntornShadow.abandon(c);
     }
 
-    /** Before this thread sleeps, in the methods of the platform in which threads do, and when a monitor is not free. */
+    /** Before this thread sleeps, in the methods of the platform in which threads do. One that was stopped does not begin to. */
     public static void sleeping() {
+        if (!on) return;
+        UntornThread c = UntornThread.of(Thread.currentThread());
+        if (c == null) return;
+        UntornBadge.sleeps(c);
+        if (c.death != null) die(c);
+    }
+
+    /** Before it waits for a monitor that is not free; called by the agent, and nobody may throw there. */
+    private static void blocking() {
         if (!on) return;
         UntornThread c = UntornThread.of(Thread.currentThread());
         if (c != null) UntornBadge.sleeps(c);
@@ -409,17 +430,13 @@ public final class UntornRuntime {
         if (c != null) UntornBadge.wakes(c);
     }
 
-    /** Before {@code Thread.stop} throws something into a thread, and after: see the native methods. */
-    public static void beforeStop(Thread thread) {
-        if (on && thread != Thread.currentThread() && thread.isAlive()) stopping(thread);
-    }
-
-    public static void afterStop(Thread thread) {
-        if (on && thread != Thread.currentThread()) stopped(thread);
+    /** Instead of the native method by which {@code Thread.stop} throws something into a thread. */
+    public static void stop(Thread thread, Object death) {
+        UntornStop.stop(thread, death);
     }
 
     /**
-     * {@link #sleeping} or {@link #awake} threw this around a contended monitor, or it was thrown into the thread just before:
+     * {@link #blocking} or {@link #awake} threw this around a contended monitor, or it was thrown into the thread just before:
      * nobody may throw there, as compiled code has no handler at a monitor and the JVM ends with it. A thread that was stopped
      * dies at its next safe point; whether this is that.
      */
@@ -496,15 +513,13 @@ public final class UntornRuntime {
 
     // ---- the agent's side -----------------------------------------------------------------------------------------
 
-    /** Called by the agent once the shared memory is there. */
+    /** Called by the agent once the shared memory is there; what this throws, it tells the reader. */
     @DontInline
     private static void boot(long memory) {
-        try {
-            UntornThread.boot(memory);
-            on = true;
-        } catch (Throwable broken) {
-            on = false;
-        }
+        UntornThread.boot(memory);
+        on = true;
+        // Last: from here on the platform's own methods call these.
+        UntornThread.U.putInt(Object.class, UntornThread.U.objectFieldOffset(Class.class, "$untornReady"), 1);
     }
 
     /** Called by the agent when the other side is gone, and by threads that find recording stopped. */
@@ -518,10 +533,20 @@ public final class UntornRuntime {
     /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
     static native boolean isAway(Thread thread);
 
-    /** Holds a thread where it is in no code of ours, and lets it go on. */
-    private static native void stopping(Thread thread);
+    /** Holds a thread if it is in no code of ours and waits for no monitor; where it is: see {@link UntornStop}. */
+    static native int hold(Thread thread, boolean onlyIfItWaits);
 
-    private static native void stopped(Thread thread);
+    /** Lets it go on. */
+    static native void goOn(Thread thread);
+
+    /** Has the JVM throw something into a thread, wherever that is. */
+    static native void throwInto(Thread thread, Object death);
+
+    /** How many numbers of a kind there are: so many, or fewer in a test. */
+    static native long limit(String kind, long most);
+
+    /** Tells the reader that recording ends, as a kind of number has come to its end. */
+    static native void ranOut(String kind);
 
     /** Counts an object that is tracked no more. */
     static native void untracked();
@@ -545,4 +570,16 @@ public final class UntornRuntime {
 
     /** The static field that one turned out to be: a reference may name a class that inherits it. */
     static native int sameField(int field);
+
+    /** The plans of a steered run as numbers: see {@link UntornSteer}. */
+    static native String steering();
+
+    /** Counts what became of a pause. */
+    static native void steered(int plan, int point, int what);
+
+    /** What a thread waits for, in bits of JVM TI; 0 if that is not known. */
+    static native int threadState(Thread thread);
+
+    /** The monitor that a thread is about to enter or waits on. */
+    static native Object blockedOn(Thread thread);
 }

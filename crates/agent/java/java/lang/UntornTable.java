@@ -110,7 +110,6 @@ final class UntornTable {
             boolean isClass = o instanceof Class;
             int classId = isClass ? named((Class<?>) o) : classOf(k, c);
             long id = UntornThread.newLock();
-            if (id >= 1L << UntornThread.LOCK_BITS) return null;
             c.room();
             int op = isClass ? UntornThread.NEW_CLASS_LOCK : UntornThread.NEW_LOCK;
             c.write((long) op << UntornThread.OP_SHIFT

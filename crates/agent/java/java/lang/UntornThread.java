@@ -84,8 +84,8 @@ public final class UntornThread {
 
     /** The options of {@link #boot}. */
     private static final int OPTIMISTIC = 1, ELIDES = 2;
-    static final int FIRST = 4, SECOND = 8, UNARY = 16, LONE_LOCKS = 32;
-    private static final int ALL_OPTIONS = 63;
+    static final int FIRST = 4, SECOND = 8, UNARY = 16, LONE_LOCKS = 32, STEERED = 64;
+    private static final int ALL_OPTIONS = 127;
     private static int options;
 
     static boolean hasOption(int option) {
@@ -109,6 +109,7 @@ public final class UntornThread {
         waste = U.allocateMemory(SEGMENT_BYTES + 1024 * EVENT_BYTES);
         segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
         memory = address;
+        U.ensureClassInitialized(UntornLimits.class);
         U.ensureClassInitialized(UntornMode.class);
         U.ensureClassInitialized(UntornShadow.class);
         U.ensureClassInitialized(UntornOwner.class);
@@ -127,6 +128,8 @@ public final class UntornThread {
         U.ensureClassInitialized(UntornRef.class);
         U.ensureClassInitialized(UntornKeys.class);
         U.ensureClassInitialized(UntornFields.class);
+        U.ensureClassInitialized(UntornStop.class);
+        if (UntornMode.STEERED) U.ensureClassInitialized(UntornSteer.class);
     }
 
     // ---- this thread ----------------------------------------------------------------------------------------------
@@ -137,8 +140,10 @@ public final class UntornThread {
     /** How many records this thread has written; others read it to draw edges. */
     private long position;
     private long cursor;
-    /** Where the room for records ends. */
+    /** Where the room for records ends; 0 if something is to be done before the next record, see {@link #moreRoom}. */
     public long limit;
+    /** Where it really ends. */
+    private long full;
     private long sequence;
     private int segment = NONE;
     /** Dead, or born after recording ended. */
@@ -197,6 +202,26 @@ public final class UntornThread {
     UntornRef objects;
     int objectCount, objectsAdded, objectsSeen;
 
+    // ---- steering: see UntornSteer ----------------------------------------------------------------------------------
+
+    /** The plan about a region that is open, and how many regions and monitors were open before it; null for none. */
+    UntornPlan steeredBy;
+    int steeredFrom;
+    long steeredMonitors;
+    /** How many outermost regions this thread has begun. */
+    volatile int outermost;
+    /** What the region has accessed: objects, and where in them with whether it writes in the lowest bit; how often. */
+    Object[] touched;
+    int[] touchedAt;
+    int touches;
+    /** Which of the plan's points this execution pauses at; whether it has passed it, and has paused; how often it had to go on. */
+    int point, retries;
+    boolean isPending, hasPaused;
+    /** The lock that a partner needed. */
+    Object neededLock;
+    /** Whether this thread sleeps for a plan. */
+    volatile boolean isHeldUp;
+
     // ---- regions --------------------------------------------------------------------------------------------------
 
     /** Nothing is a region in this thread. */
@@ -220,6 +245,12 @@ public final class UntornThread {
     /** The first of the open regions as the rewriter names them, outermost first. */
     private final int[] regions = new int[REGIONS];
     private static final int REGIONS = 128;
+    /**
+     * How many of the open regions have their beginning in the log. The others are open for this thread alone: their
+     * beginnings are written right before the next record, and a region in which there is none leaves no trace. Most
+     * executions of methods are such ones, and no analysis can tell where before its first event a region began.
+     */
+    private int written;
     /** How many regions were open when the outermost running class initializer began in one; stale once there are fewer. */
     private int initializing;
     /** In a second run: whether what happens now is left out. */
@@ -264,6 +295,7 @@ public final class UntornThread {
     /** A region begins, in a run that records regions. Calls, so that sites stay small. */
     @DontInline
     void begin(int region) {
+        if (UntornMode.STEERED) region = UntornSteer.begins(region, this);
         if (plain || !UntornRuntime.on || !enters(region)) return;
         if (UntornMode.SECOND) {
             if ((int) open == 0) skip = (region & UntornMode.CHOSEN) == 0;
@@ -272,14 +304,40 @@ public final class UntornThread {
                 return;
             }
         }
-        log(BEGIN, region & UntornMode.NUMBER);
-        // No call between: a region counts if and only if its record is written.
         int at = (int) open;
         if (at < REGIONS) {
             regions[at] = region;
             begun[at] = (int) position + delays;
+            open++;
+            // Accesses before do not stand for those within; if there are none, the end takes this back.
+            epoch += EPOCH;
+            limit = 0;
+            return;
         }
+        // Nobody remembers its number.
+        log(BEGIN, region & UntornMode.NUMBER);
+        // No call between: a region counts if and only if its record is written.
         open++;
+        written = (int) open;
+    }
+
+    /** Writes the beginnings of open regions that have none in the log yet; there is room for them. */
+    private void writeBeginnings() {
+        while (written < (int) open) {
+            long at = cursor;
+            U.putLongRelease(null, at, (long) BEGIN << OP_SHIFT | regions[written] & UntornMode.NUMBER);
+            // Plain stores, as in writePart: no call can fail between them.
+            cursor = at + 8;
+            position++;
+            waitsAt++;
+            written++;
+        }
+        limit = full;
+    }
+
+    /** Lets the next record through, or first by {@link #moreRoom} if beginnings of regions have to come before it. */
+    private void setLimit() {
+        limit = lost != NOTHING_LOST || written < (int) open && parted < 0 ? 0 : full;
     }
 
     /** A region that leaves no record is open from here on; whether it is the outermost one. */
@@ -290,6 +348,7 @@ public final class UntornThread {
             begun[at] = delays;
         }
         open++;
+        written = (int) open;
         if (UntornMode.FIRST && at != 0 && (++delays & 1023) == 0) watchAge();
         return at == 0;
     }
@@ -370,8 +429,9 @@ public final class UntornThread {
             return;
         }
         while ((int) open > 0 && (regions[(int) open - 1] & UntornMode.GUESS) != 0) {
-            if (!UntornMode.FIRST) log(END, regions[(int) open - 1] & UntornMode.NUMBER);
+            if (!UntornMode.FIRST && written == (int) open) log(END, regions[(int) open - 1] & UntornMode.NUMBER);
             open--;
+            written = Math.min(written, (int) open);
         }
         if (UntornMode.FIRST && (int) open == 0) turn(0);
     }
@@ -394,6 +454,7 @@ public final class UntornThread {
     @DontInline
     void end(int region, long mark) {
         if (plain || !UntornRuntime.on) return;
+        if (UntornMode.STEERED) region &= ~UntornSteer.REGION;
         // What frames within left without a call is not this one's.
         if (lost != NOTHING_LOST) unwind();
         // One that was demoted opened nothing, or has ended.
@@ -402,12 +463,22 @@ public final class UntornThread {
         if (UntornMode.SECOND) {
             if (skip) {
                 open--;
+                written = (int) open;
                 if ((int) open == 0) skip = !UntornMode.UNARY;
                 return;
             }
         }
-        log(END, region & UntornMode.NUMBER);
-        open--;
+        if (written < (int) open) {
+            // It left nothing in the log, so what the thread recorded before still stands for what comes.
+            epoch -= EPOCH;
+            open--;
+            setLimit();
+        } else {
+            log(END, region & UntornMode.NUMBER);
+            open--;
+            written = (int) open;
+        }
+        if (UntornMode.STEERED) UntornSteer.ended(this);
         if (UntornMode.SECOND && (int) open == 0) skip = !UntornMode.UNARY;
         if (overdue) retire();
     }
@@ -437,8 +508,8 @@ public final class UntornThread {
         long to = lost;
         if (to == NOTHING_LOST) return;
         probe();
-        // It is 0 so that nothing is written before; a thread without a segment has no cursor, or writes waste.
-        limit = cursor == 0 ? 0 : segment == NONE ? waste + SEGMENT_BYTES : segments + (segment + 1) * SEGMENT_BYTES;
+        // It is 0 so that nothing is written before.
+        limit = full;
         lost = NOTHING_LOST;
         try {
             unwind(to);
@@ -449,6 +520,7 @@ public final class UntornThread {
             poll = 1;
             throw noStack;
         }
+        setLimit();
     }
 
     /**
@@ -464,12 +536,15 @@ public final class UntornThread {
                 UntornSync.lost(release, this);
             }
         }
-        int ended = (int) open - (int) to;
-        if (ended <= 0) return;
+        if ((int) open <= (int) to) return;
         // A wait that was left without a word.
         rejoin();
-        if (!UntornMode.FIRST && !(UntornMode.SECOND && skip)) log(UNWOUND, ended);
+        // Those without a beginning need no end.
+        open -= Math.max(0, (int) open - Math.max(written, (int) to));
+        int ended = (int) open - (int) to;
+        if (ended > 0 && !UntornMode.FIRST && !(UntornMode.SECOND && skip)) log(UNWOUND, ended);
         open -= ended;
+        written = Math.min(written, (int) open);
         if ((int) open != 0) return;
         if (UntornMode.FIRST) turn(0);
         if (UntornMode.SECOND) skip = !UntornMode.UNARY;
@@ -552,7 +627,10 @@ public final class UntornThread {
             if (first == 0) turn(0);
             return;
         }
-        for (int i = depth; i-- > first; ) log(END, regions[i] & UntornMode.NUMBER);
+        while (written > first) {
+            log(END, regions[written - 1] & UntornMode.NUMBER);
+            written--;
+        }
     }
 
     /** Begins anew what {@link #part} has ended. */
@@ -565,7 +643,7 @@ public final class UntornThread {
             if (first == 0) turn((regions[0] & UntornMode.NUMBER) + 1);
             return;
         }
-        for (int i = first; i < (int) open; i++) log(BEGIN, regions[i] & UntornMode.NUMBER);
+        setLimit();
     }
 
     /** In a first run: an outermost region begins or, with 0, ends. */
@@ -580,12 +658,22 @@ public final class UntornThread {
         transactions[(int) next & TRANSACTIONS - 1] = next << REGION_BITS | region;
         // Last: who sees the number sees the region.
         U.putLongRelease(this, POSITION, next);
+        if ((next & 0xfff) == 0 && next > UntornLimits.POSITIONS) endHere();
         if (entered != 0 && told[region & TOLD - 1] != (entered << REGION_BITS | region)) tell(region);
+    }
+
+    /** A first run, in which threads seldom ask for segments, has no numbers for transactions any more. */
+    @DontInline
+    private void endHere() {
+        if (!UntornRuntime.on) return;
+        probe();
+        UntornLimits.reached(UntornLimits.OF_POSITIONS);
+        UntornLimits.end();
     }
 
     @DontInline
     private void tell(int region) {
-        if (limit - cursor < EVENT_BYTES) nextSegment();
+        if (full - cursor < EVENT_BYTES) nextSegment();
         told[region & TOLD - 1] = entered << REGION_BITS | region;
         note();
     }
@@ -599,7 +687,7 @@ public final class UntornThread {
     /** Whether somebody wants this thread to pass a safe point. Volatile, as instrumented loops read it. */
     public volatile int poll;
     /** What is to be thrown at the next safe point in the program's own code; null for nothing. */
-    Throwable death;
+    volatile Throwable death;
     /** What inserted code could not let through to the program, stored together with {@link #poll}; null for nothing. */
     public Throwable dropped;
     /** Held by who meets this thread. */
@@ -625,8 +713,7 @@ public final class UntornThread {
     /** Whether that is what {@code Thread.stop} throws: this thread dies of it at its next safe point in the program's own code. */
     boolean dies(Throwable what) {
         if (!what.getClass().getName().equals("java.lang.ThreadDeath")) return false;
-        death = what;
-        poll = 1;
+        UntornStop.sentence(this, what);
         return true;
     }
 
@@ -664,7 +751,10 @@ public final class UntornThread {
     private static UntornThread make(Thread thread, long firstEdge) {
         if (!UntornRuntime.on) return mute(thread);
         long number = U.getAndAddLong(null, memory + CONTROL_NEXT_THREAD, 1);
-        if (number >= 1L << THREAD_BITS) return mute(thread);
+        if (number >= UntornLimits.THREADS) {
+            UntornLimits.reached(UntornLimits.OF_THREADS);
+            return mute(thread);
+        }
         UntornThread made = new UntornThread((int) number);
         made.firstEdge = firstEdge;
         made.thread = thread;
@@ -775,13 +865,15 @@ public final class UntornThread {
     private void moreRoom() {
         if (lost != NOTHING_LOST) {
             unwind();
-            if (cursor + EVENT_BYTES <= limit) return;
         }
-        nextSegment();
-        watchAge();
-        if (repeats == null && !UntornMode.FIRST && UntornShadow.ELIDES) UntornRepeats.make(this);
-        tellHandedOver();
-        if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
+        if (cursor + EVENT_BYTES + 8L * Math.max(0, (int) open - written) > full) {
+            nextSegment();
+            watchAge();
+            if (repeats == null && !UntornMode.FIRST && UntornShadow.ELIDES) UntornRepeats.make(this);
+            tellHandedOver();
+            if (objectsAdded >= UntornRef.LEAST) UntornRef.look(this);
+        }
+        if (written < (int) open && parted < 0) writeBeginnings();
     }
 
     private void tellHandedOver() {
@@ -831,6 +923,8 @@ public final class UntornThread {
     @DontInline
     private void nextSegment() {
         probe();
+        if (position > UntornLimits.POSITIONS) UntornLimits.reached(UntornLimits.OF_POSITIONS);
+        if (UntornLimits.areReached() && UntornRuntime.on) UntornLimits.end();
         int fresh = silent || !UntornRuntime.on ? NONE : take();
         if (segment != NONE) {
             U.putIntRelease(null, entry(segment) + ENTRY_STATE, FULL);
@@ -838,7 +932,8 @@ public final class UntornThread {
         }
         if (fresh == NONE) {
             cursor = waste;
-            limit = waste + SEGMENT_BYTES;
+            full = waste + SEGMENT_BYTES;
+            setLimit();
             return;
         }
         long entry = entry(fresh);
@@ -847,7 +942,8 @@ public final class UntornThread {
         U.putIntRelease(null, entry + ENTRY_STATE, ACTIVE);
         segment = fresh;
         cursor = segments + fresh * SEGMENT_BYTES;
-        limit = cursor + SEGMENT_BYTES;
+        full = cursor + SEGMENT_BYTES;
+        setLimit();
         if (firstEdge != 0) {
             long edge = firstEdge;
             firstEdge = 0;
@@ -924,7 +1020,7 @@ public final class UntornThread {
      */
     @DontInline
     private void depend(long from) {
-        if (limit - cursor < EVENT_BYTES) nextSegment();
+        if (full - cursor < EVENT_BYTES) nextSegment();
         entered++;
         watchAge();
         if ((int) open == 0 || plain) turnTo(0);
@@ -971,7 +1067,7 @@ public final class UntornThread {
 
     /** As {@link #edge}, making room. */
     private void edgeWithRoom(long from) {
-        if (cursor >= limit) nextSegment();
+        if (cursor >= full) nextSegment();
         edge(from);
     }
 
@@ -1009,12 +1105,12 @@ public final class UntornThread {
         }
         // A thread that exited while we looked is behind the exit that we read now.
         edgeWithRoom(lastExit);
-        if (limit - cursor < EVENT_BYTES) nextSegment();
+        if (full - cursor < EVENT_BYTES) nextSegment();
     }
 
     /** Tells the reader of things that are gone, after {@link #edgesFromAll}. */
     void gone(int op, long id) {
-        if (limit - cursor < EVENT_BYTES) nextSegment();
+        if (full - cursor < EVENT_BYTES) nextSegment();
         write((long) op << OP_SHIFT | id);
     }
 
@@ -1185,17 +1281,21 @@ public final class UntornThread {
         if (nextObject == lastObject) {
             nextObject = U.getAndAddLong(null, memory + CONTROL_NEXT_OBJECT, 4096);
             lastObject = nextObject + 4096;
+            if (lastObject > UntornLimits.OBJECTS) UntornLimits.reached(UntornLimits.OF_OBJECTS);
         }
-        long id = nextObject++;
-        return id < 1L << OBJECT_BITS ? id : 0;
+        return nextObject++;
     }
 
     static long newLock() {
-        return U.getAndAddLong(null, memory + CONTROL_NEXT_LOCK, 1);
+        long id = U.getAndAddLong(null, memory + CONTROL_NEXT_LOCK, 1);
+        if (id > UntornLimits.LOCKS) UntornLimits.reached(UntornLimits.OF_LOCKS);
+        return id;
     }
 
     static int newClass() {
-        return (int) U.getAndAddLong(null, memory + CONTROL_NEXT_CLASS, 1);
+        int id = (int) U.getAndAddLong(null, memory + CONTROL_NEXT_CLASS, 1);
+        if (id > UntornLimits.CLASSES) UntornLimits.reached(UntornLimits.OF_CLASSES);
+        return id;
     }
 
     static long newKey() {
