@@ -9,7 +9,8 @@ use crate::monitors::{Monitors, Protected, catches_all};
 use crate::read::{Access, Attributes, ClassFile, Code, ConstantPool, Entry, MemberRef, Method};
 use crate::spinning::spins;
 use untorn_spec::{
-    ClassFacts, FieldFacts, MethodFacts, is_interrupting_call, is_starting_call, makes_concurrent,
+    ClassFacts, FieldFacts, MethodFacts, Waiting, is_interrupting_call, is_starting_call,
+    makes_concurrent, waiting_call,
 };
 
 /// The facts of a class, for [`untorn_spec::Specification::decide`].
@@ -95,6 +96,7 @@ fn method_facts(class: &ClassFile<'_>, method: &Method<'_>) -> Result<MethodFact
                     let owner = dotted(&called.class);
                     let (name, descriptor) = (&called.name, &called.descriptor);
                     facts.interrupts |= is_interrupting_call(&owner, name, descriptor);
+                    facts.waits |= waiting_call(&owner, name, descriptor) == Some(Waiting::Before);
                     facts.starts_threads |= is_starting_call(&owner, name, descriptor);
                 }
             }
@@ -154,7 +156,7 @@ fn is_getter(code: &Code<'_>) -> bool {
 /// Marks the methods that spin; it takes all to know which ones only give out a field.
 fn find_spinning(class: &ClassFile<'_>, methods: &mut [MethodFacts]) -> Result<()> {
     for (index, method) in class.methods.iter().enumerate() {
-        if methods[index].interrupts {
+        if methods[index].waits {
             continue;
         }
         let Some(code) = method.code(&class.pool)? else {
@@ -172,7 +174,10 @@ fn find_spinning(class: &ClassFile<'_>, methods: &mut [MethodFacts]) -> Result<(
             called.class == class.name && gives_out(methods, &called.name, &called.descriptor)
         };
         let number = |target| Some(number_of(&offsets, target));
-        methods[index].interrupts = !spins(&insns, number, &class.pool, is_getter).is_empty();
+        if !spins(&insns, number, &class.pool, is_getter).is_empty() {
+            methods[index].waits = true;
+            methods[index].interrupts = true;
+        }
     }
     Ok(())
 }

@@ -21,15 +21,18 @@ pub enum Variable {
     Array(ClassId),
     /// What the concurrent collection or atomic variable holds that a field refers to.
     Content(FieldId),
+    /// What the ordinary collection, builder or calendar holds that a field refers to: part of the state of the field's class.
+    State(FieldId),
 }
 
 impl Variable {
     /// The class whose invariants it takes part in.
     pub fn class(self, classes: &Classes) -> ClassId {
         match self {
-            Self::Field(field) | Self::Elements(field) | Self::Content(field) => {
-                classes.field(field).class
-            }
+            Self::Field(field)
+            | Self::Elements(field)
+            | Self::Content(field)
+            | Self::State(field) => classes.field(field).class,
             Self::Array(class) => class,
         }
     }
@@ -40,7 +43,9 @@ impl Variable {
             Self::Field(field) => classes.field_name(field).to_owned(),
             Self::Elements(field) => format!("{}[]", classes.field_name(field)),
             Self::Array(_) => "elements".to_owned(),
-            Self::Content(field) => format!("content of {}", classes.field_name(field)),
+            Self::Content(field) | Self::State(field) => {
+                format!("content of {}", classes.field_name(field))
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod message;
 mod own;
+mod proportion;
 
 use std::cell::RefCell;
 
@@ -50,6 +51,18 @@ pub struct Writer<'a> {
     checker: &'a Checker<'a>,
     spec: &'a Specification,
     facts: RefCell<FxHashMap<ClassId, Option<ClassFacts>>>,
+    known: Known,
+}
+
+/// What was found out once.
+type Memo<K, V> = RefCell<FxHashMap<K, V>>;
+
+/// What was found out already: findings about one class speak of the same few lock views.
+#[derive(Debug, Default)]
+struct Known {
+    notes: RefCell<FxHashMap<MethodId, Option<String>>>,
+    accesses: Memo<(usize, StateId, Section, Entry), Option<Place>>,
+    allocated: Memo<(ThreadId, Vec<ClassId>), Vec<Place>>,
 }
 
 impl<'a> Writer<'a> {
@@ -68,6 +81,7 @@ impl<'a> Writer<'a> {
             checker,
             spec,
             facts: RefCell::default(),
+            known: Known::default(),
         }
     }
 
@@ -124,10 +138,11 @@ impl<'a> Writer<'a> {
             notes.push(self.larger_note(&larger));
         }
         let region = self.region(method);
-        let message = views
-            .first()
-            .map_or_else(String::new, |views| message::message(&region, views));
-        let evidence = Evidence {
+        let outer = candidates.first().and_then(|of| self.outer_lock(of));
+        let message = views.first().map_or_else(String::new, |views| {
+            message::message(&region, views, outer.as_deref())
+        });
+        let mut evidence = Evidence {
             method_views: views,
             enclosing: callers
                 .into_iter()
@@ -136,6 +151,7 @@ impl<'a> Writer<'a> {
             notes,
             ..Evidence::default()
         };
+        proportion::shorten(&mut evidence);
         Finding::new(
             NAME,
             Kind::MethodInconsistency,
@@ -210,14 +226,8 @@ impl<'a> Writer<'a> {
         views
     }
 
-    fn lock_view(
-        &self,
-        execution: usize,
-        id: StateId,
-        section: Section,
-        view: &[Entry],
-    ) -> LockView {
-        let execution = &self.executions[execution];
+    fn lock_view(&self, number: usize, id: StateId, section: Section, view: &[Entry]) -> LockView {
+        let execution = &self.executions[number];
         let state = execution.state(id);
         let method = self.program.heap().node(state.node).method;
         let locks = self.program.locks(method);
@@ -247,7 +257,12 @@ impl<'a> Writer<'a> {
             }
         };
         for entry in view.iter().take(MOST_PLACES) {
-            if let Some(place) = self.access(execution, id, section, *entry)
+            let key = (number, id, section, *entry);
+            let mut known = self.known.accesses.borrow_mut();
+            let place = known
+                .entry(key)
+                .or_insert_with(|| self.access(execution, id, section, *entry));
+            if let Some(place) = place.clone()
                 && !places.contains(&place)
             {
                 places.push(place);
@@ -302,12 +317,17 @@ impl<'a> Writer<'a> {
     fn allocated_at(&self, candidate: &Candidate) -> Vec<Place> {
         let program = self.program;
         let classes = program.classes();
-        let owners: FxHashSet<ClassId> = (self.checker.view(candidate.part).iter())
+        let mut owners: Vec<ClassId> = (self.checker.view(candidate.part).iter())
             .map(|entry| self.variables.get(entry.variable()).class(classes))
             .collect();
-        let accessed = program
-            .sharing()
-            .accessed_by(self.executions[candidate.execution].thread);
+        owners.sort_unstable();
+        owners.dedup();
+        let key = (self.executions[candidate.execution].thread, owners);
+        if let Some(known) = self.known.allocated.borrow().get(&key) {
+            return known.clone();
+        }
+        let (thread, owners) = &key;
+        let accessed = program.sharing().accessed_by(*thread);
         let mut places = Vec::new();
         for object in program.sharing().shared().iter() {
             let info = program.heap().object(object);
@@ -325,6 +345,8 @@ impl<'a> Writer<'a> {
                 places.push(place);
             }
         }
+        let mut known = self.known.allocated.borrow_mut();
+        known.insert(key, places.clone());
         places
     }
 
@@ -336,6 +358,15 @@ impl<'a> Writer<'a> {
 
     /// That a method is reported although nobody said it ought to be atomic.
     fn region_note(&self, method: MethodId) -> Option<String> {
+        if let Some(known) = self.known.notes.borrow().get(&method) {
+            return known.clone();
+        }
+        let note = self.find_region_note(method);
+        self.known.notes.borrow_mut().insert(method, note.clone());
+        note
+    }
+
+    fn find_region_note(&self, method: MethodId) -> Option<String> {
         let classes = self.program.classes();
         let class = classes.method(method).class;
         let mut facts = self.facts.borrow_mut();
@@ -350,7 +381,9 @@ impl<'a> Writer<'a> {
             own.name == classes.method_name(method)
                 && own.descriptor == classes.method_descriptor(method)
         })?;
-        let decision = self.spec.decide(Stage::Check, facts, own, None);
+        let mut own = own.clone();
+        own.interrupts |= self.program.waits(method);
+        let decision = self.spec.decide(Stage::Check, facts, &own, None);
         (!decision.atomic).then(|| {
             format!(
                 "the specification does not ask that it be atomic ({})",

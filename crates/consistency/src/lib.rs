@@ -4,6 +4,7 @@
 //! Guarantee: none in either direction, as in the paper.
 //! Differences from the paper: `execution` (contexts, re-entrant locks, large circles of calls), `section` (a filter of ours, on by default) and `report` (what *smallest* and *lowest* compare).
 //! What concurrent collections hold is a variable of its own, as if their fields could be seen; the paper has only fields.
+//! What ordinary collections, string builders and calendars hold counts as a field of the class whose field refers to them, so that Figure 4 of the paper comes out.
 //! Fields of no concurrent use (all accesses by one thread that exists once) are left out like unshared objects.
 //!
 //! *Invariant.* The domain, the per-method analysis and the whole-program report are three parts: `domain`, `execution`, `report`.
@@ -48,6 +49,7 @@
 //! - Critical sections that all write the same fields: `int i = c.inc(0); c.inc(i);` has only the lock view `{i: write}`.
 //! - Volatile fields and atomic variables, unless the filter `volatile` is switched off.
 //! - A concurrent collection used under a lock here and without it there: what is under one lock counts as whole.
+//! - What an ordinary collection holds, where it is not used through the field that refers to it, unless its own fields are seen.
 //! - Locks made of other things, such as a flag and `wait`, or a compare-and-set loop in a class that does not say it is a `Lock`.
 //! - Helpers that wait, or keep a lock, where a call may run several methods that do not do the same.
 //! - Accesses without any lock: those are races, which other analyses look for.

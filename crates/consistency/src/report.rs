@@ -439,8 +439,11 @@ fn enclosing(callers: &[Vec<StateId>], id: StateId) -> Vec<StateId> {
     let mut at = 0;
     while at < found.len() && found.len() < MOST_CALLERS {
         for caller in &callers[found[at].index()] {
-            if found.len() < MOST_CALLERS && met.insert(*caller) {
+            if met.insert(*caller) {
                 found.push(*caller);
+                if found.len() == MOST_CALLERS {
+                    break;
+                }
             }
         }
         at += 1;

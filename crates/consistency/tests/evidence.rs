@@ -98,3 +98,37 @@ fn methods_nobody_asked_to_be_atomic_say_so() {
         found.evidence.notes
     );
 }
+
+#[test]
+fn an_outer_lock_is_not_passed_over_in_silence() {
+    let findings = run(library(), &Options::default()).findings;
+    let found = finding(findings, "Outer.raiseBad");
+    let said = &found.message;
+    assert!(!said.contains("not in one critical section"), "{said}");
+    assert!(said.contains("while it holds this"), "{said}");
+}
+
+#[test]
+fn a_thread_that_exists_once_does_not_interfere_with_itself() {
+    let program = application("Once");
+    let findings = run(&program, &Options::default()).findings;
+    let found = finding(findings, "Once$Account.updateBad");
+    assert!(!found.message.contains("another call"), "{}", found.message);
+}
+
+/// The views of a method that reaches everything stay in proportion, whatever it reaches.
+#[test]
+fn evidence_is_no_larger_than_anybody_reads() {
+    let options = Options {
+        lowest: false,
+        smallest: false,
+        partition: false,
+        ..Options::default()
+    };
+    for found in run(library(), &options).findings {
+        let size = serde_json::to_string(&found).unwrap().len();
+        assert!(size < 4_000, "{size} bytes: {}", found.message);
+        let views = &found.evidence.method_views[0];
+        assert!(!views.interfering.is_empty(), "{}", found.message);
+    }
+}

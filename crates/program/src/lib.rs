@@ -51,6 +51,7 @@ pub mod locks;
 mod plan;
 mod program;
 pub mod threads;
+mod waiting;
 
 pub use assumptions::{Assumption, Assumptions};
 pub use error::LoadError;

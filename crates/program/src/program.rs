@@ -10,12 +10,13 @@ use crate::classes::{Classes, Loader};
 use crate::error::LoadError;
 use crate::heap::{Bodies, Built, Detail, Entry, Heap, Solver};
 use crate::ids::{ClassId, InstrId, MethodId, NodeId};
-use crate::ir::{Body, build_body};
+use crate::ir::{Body, build_bodies, build_body};
 use crate::library::Library;
 use crate::load::{ClassPath, Origin};
 use crate::locks::{Locks, Summaries};
 use crate::plan::LoadPlan;
 use crate::threads::{Sharing, Threads};
+use crate::waiting::Waits;
 
 /// The model of a program. It does not change any more; all of it may be read by several threads.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub struct Program {
     heap: Heap,
     threads: Threads,
     sharing: Sharing,
+    waits: OnceLock<Waits>,
     assumptions: Assumptions,
     stats: Stats,
     is_application: bool,
@@ -126,6 +128,7 @@ impl Program {
             heap,
             threads,
             sharing,
+            waits: OnceLock::new(),
             assumptions,
             stats,
             is_application: plan.main.is_some(),
@@ -217,6 +220,12 @@ impl Program {
         })
     }
 
+    /// Whether a method waits for other threads by its purpose, itself or in what it calls.
+    pub fn waits(&self, method: MethodId) -> bool {
+        let waits = (self.waits).get_or_init(|| Waits::find(&self.heap, &self.classes));
+        waits.contains(method)
+    }
+
     /// Call graph and points-to sets.
     pub fn heap(&self) -> &Heap {
         &self.heap
@@ -274,17 +283,13 @@ fn build_inputs(loader: &mut Loader, inputs: &[ClassId]) -> Bodies {
         .flat_map(|class| classes.class(*class).methods.iter().copied())
         .filter(|method| classes.method(*method).has_code)
         .collect();
-    let built: Vec<_> = methods
-        .par_iter()
-        .map(|method| build_body(classes, *method).map(Built::new))
-        .collect();
     let mut bodies = Bodies::default();
-    for (method, result) in methods.into_iter().zip(built) {
+    for (method, result) in build_bodies(classes, &methods) {
         if let Err(error) = &result {
             let subject = format!("{}: {error}", loader.classes.describe_method(method));
             loader.assumptions.add(Assumption::UnreadableBody, subject);
         }
-        bodies.insert(method, result.ok().map(Arc::new));
+        bodies.insert(method, result.ok().map(|body| Arc::new(Built::new(body))));
     }
     bodies
 }

@@ -95,6 +95,13 @@ impl Inferred {
         ))
     }
 
+    /// The locks that a method has taken and holds for certain before a node.
+    pub fn held_at(&self, method: MethodId, node: NodeId) -> Vec<Lock> {
+        let holding = self.holdings.get(method.index());
+        let holding = holding.and_then(|all| all.get(node.index())?.as_ref());
+        holding.map_or_else(Vec::new, |holding| holding.held().collect())
+    }
+
     /// Why a method's body is not below the bound.
     pub fn explain(
         &self,

@@ -4,7 +4,8 @@
 //!
 //! ## What it says
 //! A region is *proved* if types show it atomic in every schedule and for every client.
-//! For every other region, method or block, a finding shows the two parts that do not compose, the lock given back between them, the access that took a guard away, or the call whose code is neither analyzed nor modelled.
+//! A region is *suspected* if two accesses of it are known and a method, by name and line, that can come in between; the finding shows them, the lock given back between them, and the access that took a guard away.
+//! Every other region is *unproved*: nobody found a conflict, and the entry shows what is missing, such as a call whose code is neither analyzed nor modelled; `--stats` lists the calls that stop most proofs.
 //! `--explain Class.method` prints the inferred type, `untorn infer` writes guards and types into a copy of the sources.
 //!
 //! ## How it can be wrong

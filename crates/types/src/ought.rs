@@ -42,6 +42,10 @@ impl<'a> Ought<'a> {
             own.name == classes.method_name(method)
                 && own.descriptor == classes.method_descriptor(method)
         });
-        own.is_some_and(|own| self.spec.decide(Stage::Check, facts, own, block).atomic)
+        own.is_some_and(|own| {
+            let mut own = own.clone();
+            own.interrupts |= self.program.waits(method);
+            self.spec.decide(Stage::Check, facts, &own, block).atomic
+        })
     }
 }

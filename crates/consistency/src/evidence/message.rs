@@ -5,8 +5,12 @@ use untorn_findings::{LockView, MethodViews, Place, Region};
 /// How many names a sentence has.
 const MOST_NAMES: usize = 4;
 
-/// One sentence in plain words.
-pub fn message(region: &Region, views: &MethodViews) -> String {
+/// One sentence in plain words; `outer` is the lock that is held all the time, if there is one.
+pub fn message(region: &Region, views: &MethodViews, outer: Option<&str>) -> String {
+    let apart = match outer {
+        Some(lock) => format!("in critical sections of their own while it holds {lock}"),
+        None => "not in one critical section".to_owned(),
+    };
     let name = |field: &str| {
         if views.library {
             let class = views.class.rsplit('.').next().unwrap_or(&views.class);
@@ -21,7 +25,7 @@ pub fn message(region: &Region, views: &MethodViews) -> String {
             let (did, does) = (done(first, &field), done(later, &field));
             let does = if did == does { "again" } else { does };
             format!(
-                "{torn}: {} is {did}{} and {does}{}, not in one critical section, and {} in between",
+                "{torn}: {} is {did}{} and {does}{}, {apart}, and {} in between",
                 name(&field),
                 at(first, region),
                 at(later, region),
@@ -29,7 +33,7 @@ pub fn message(region: &Region, views: &MethodViews) -> String {
             )
         }
         Some((first, later, field, other)) => format!(
-            "{torn}: {} is {}{} and {} is {}{}, not in one critical section, and {} in between",
+            "{torn}: {} is {}{} and {} is {}{}, {apart}, and {} in between",
             name(&field),
             done(first, &field),
             at(first, region),
@@ -60,17 +64,22 @@ pub fn message(region: &Region, views: &MethodViews) -> String {
 }
 
 /// Two sections of the method, and the fields by which others can come between them: one field that both use, else two.
-fn torn_pair(views: &MethodViews) -> Option<(&LockView, &LockView, String, String)> {
+pub fn torn_pair(views: &MethodViews) -> Option<(&LockView, &LockView, String, String)> {
     let written: Vec<String> = (views.interfering.iter())
         .flat_map(|view| &view.accesses)
         .filter_map(|access| access.strip_suffix(": write").map(str::to_owned))
         .collect();
     let uses = |view: &LockView, field: &str| fields(&view.accesses).iter().any(|own| own == field);
-    for (number, first) in views.sections.iter().enumerate() {
-        for later in views.sections[number + 1..].iter().rev() {
-            for field in fields(&first.accesses) {
-                if written.contains(&field) && uses(later, &field) {
-                    return Some((first, later, field.clone(), field));
+    let writes = |view: &LockView, field: &str| done(view, field) == "written";
+    // What is written after a look tells more than what is looked at twice.
+    for acts in [true, false] {
+        for (number, first) in views.sections.iter().enumerate() {
+            for later in views.sections[number + 1..].iter().rev() {
+                for field in fields(&first.accesses) {
+                    let fits = uses(later, &field) && (!acts || writes(later, &field));
+                    if fits && written.contains(&field) {
+                        return Some((first, later, field.clone(), field));
+                    }
                 }
             }
         }
@@ -91,7 +100,12 @@ fn interferes(region: &Region, views: &MethodViews, of: &[&str], object: &str) -
             .any(|access| (access.strip_suffix(": write")).is_some_and(|field| of.contains(&field)))
     };
     let is_other = |view: &&LockView| view.method != *region;
-    let mut writers = views.interfering.iter().filter(writes);
+    // A thread that exists once does not come between its own steps.
+    let alone = !views.thread.contains(", ")
+        && views.thread != "clients"
+        && !views.thread.contains("(many)");
+    let comes = |view: &&LockView| !alone || view.thread != views.thread;
+    let mut writers = views.interfering.iter().filter(writes).filter(comes);
     let first = writers.clone().find(is_other).or_else(|| writers.next());
     match first {
         Some(view) if view.method == *region => format!("another call of it can write {object}"),
@@ -127,7 +141,7 @@ fn at(view: &LockView, region: &Region) -> String {
 }
 
 /// The names of entries, each once.
-fn fields(entries: &[String]) -> Vec<String> {
+pub fn fields(entries: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for entry in entries {
         if let Some((name, _)) = entry.rsplit_once(": ")

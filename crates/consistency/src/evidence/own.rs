@@ -35,6 +35,30 @@ struct Own {
 }
 
 impl Writer<'_> {
+    /// The lock that the method holds wherever it uses the fields in question, as it names it.
+    pub(super) fn outer_lock(&self, candidate: &Candidate) -> Option<String> {
+        let locks = self.program.locks(candidate.method);
+        if locks.method_lock().is_some() {
+            return Some(self.method_lock(locks));
+        }
+        let execution = &self.executions[candidate.execution];
+        let state = execution.state(candidate.state);
+        let (grouping, group) = (self.checker.grouping, candidate.group);
+        let own = (state.accesses.iter())
+            .filter(|(_, entry)| grouping.has(group, *entry))
+            .map(|(instr, _)| *instr);
+        let called = (state.calls.iter())
+            .filter(|(_, callee)| grouping.touches(group, execution.summary(*callee).total))
+            .map(|(instr, _)| *instr);
+        let mut instrs = own.chain(called);
+        let mut around = locks.held_at(instrs.next()?).to_vec();
+        for instr in instrs {
+            around.retain(|region| locks.held_at(instr).contains(region));
+        }
+        let region = locks.region(*around.first()?);
+        Some(self.lock(candidate.method, &region.lock))
+    }
+
     /// What the method does to the fields in question, a critical section at a time; the lock of what needs or has none is empty.
     pub(super) fn sections(&self, candidate: &Candidate) -> Vec<LockView> {
         let execution = &self.executions[candidate.execution];

@@ -11,6 +11,7 @@
 mod context;
 mod exposure;
 mod outer;
+mod plain;
 mod state;
 mod summary;
 
@@ -23,6 +24,7 @@ use untorn_program::classes::ClassKind;
 use untorn_program::heap::{CallEdge, HeapField, ObjectKind, ObjectSet};
 use untorn_program::ir::{AccessPath, Body, Def, InvokeKind, Op, Root, Step};
 use untorn_program::library::{Access, Operand};
+use untorn_program::load::Origin;
 use untorn_program::locks::LockRef;
 use untorn_program::threads::ThreadKind;
 use untorn_program::{
@@ -128,6 +130,9 @@ impl<'a> Executor<'a> {
             for root in &program.threads().thread(id).roots {
                 run.enter(*root, context.clone());
             }
+            for node in run.executor.lambdas_of_clients() {
+                run.enter(node, Context::default());
+            }
         }
         let mut states = Vec::new();
         while states.len() < run.keys.len() {
@@ -135,6 +140,22 @@ impl<'a> Executor<'a> {
         }
         self.executed += states.len();
         summary::execution(program, self.options, &mut self.sets, thread, states)
+    }
+
+    /// Lambdas of the program that it gives away and no thread of it is known to run: clients may.
+    fn lambdas_of_clients(&self) -> Vec<NodeId> {
+        let (program, classes) = (self.program, self.program.classes());
+        let heap = program.heap();
+        (heap.node_ids())
+            .filter(|node| {
+                let method = heap.node(*node).method;
+                self.relevant[node.index()]
+                    && classes.method_name(method).starts_with(LAMBDA)
+                    && classes.method(method).flags.is_synthetic()
+                    && program.is_input(classes.method(method).class)
+                    && program.threads().running(*node).next().is_none()
+            })
+            .collect()
     }
 
     /// The nodes that access a field of a shared object, and all that lead to them.
@@ -156,6 +177,10 @@ impl<'a> Executor<'a> {
                 }
                 _ => false,
             });
+            let accesses = accesses
+                || (body.instrs.iter())
+                    .filter_map(|instr| plain::content(program, node, body, &instr.op))
+                    .any(|of| heap.points_to(node, of.owner).intersects(shared));
             let mut calls = heap.calls_from(node).iter();
             let content = |edge: &CallEdge| self.content(heap.node(edge.callee).method).is_some();
             if accesses || calls.any(content) {
@@ -220,6 +245,11 @@ impl<'a> Executor<'a> {
         });
         self.contents.insert(method, content);
         content
+    }
+
+    /// Whether a class is no part of the platform.
+    fn is_own(&self, class: ClassId) -> bool {
+        self.program.classes().class(class).origin != Origin::Jdk
     }
 
     fn is_library_io(&self, class: ClassId) -> bool {
@@ -324,6 +354,7 @@ impl Run<'_, '_> {
                 && let Some(receiver) = args.first()
             {
                 self.steps(&mut frame, id, *receiver, &mut state);
+                self.plain_content(&mut frame, id, &instr.op, &mut state);
             }
             let relevant = |callee: &NodeId| self.executor.relevant[callee.index()];
             let callees: SmallVec<[NodeId; 4]> = heap.callees(node, id).filter(relevant).collect();
@@ -333,6 +364,9 @@ impl Run<'_, '_> {
             let inner = locks.held_at(id).iter().map(|id| &regions[id.index()]);
             let held: Vec<&Held> = outer.iter().chain(inner).collect();
             for callee in callees {
+                if self.wraps_itself(&frame, &instr.op, callee) {
+                    continue;
+                }
                 if let Some(context) = self.context(&mut frame, &instr.op, callee, &held) {
                     let callee = self.enter(callee, context);
                     state.calls.push((id, callee));
@@ -412,26 +446,68 @@ impl Run<'_, '_> {
     /// The accesses to the content of a concurrent collection or atomic variable by a call.
     fn steps(&mut self, frame: &mut Frame<'_>, id: InstrId, receiver: ValueId, state: &mut State) {
         let heap = self.executor.program.heap();
-        let mut checked = None;
-        for callee in heap.callees(frame.node, id) {
-            let Some(content) = self.executor.content(heap.node(callee).method) else {
-                continue;
-            };
-            for object in self.objects(frame, receiver) {
-                let owners = self.executor.owners.get(&object);
-                let owners: SmallVec<[FieldId; 2]> =
-                    owners.into_iter().flatten().copied().collect();
-                for owner in owners {
-                    let variable = self.executor.variables.id(Variable::Content(owner));
-                    let entry = entry(variable, content.writes);
-                    if !state.accesses.contains(&(id, entry)) {
-                        state.accesses.push((id, entry));
-                    }
-                    checked = Some(checked.unwrap_or(true) && content.checked);
-                }
+        let contents: SmallVec<[Content; 2]> = heap
+            .callees(frame.node, id)
+            .filter_map(|callee| self.executor.content(heap.node(callee).method))
+            .collect();
+        let Some(first) = contents.first() else {
+            return;
+        };
+        let mut owners: Vec<FieldId> = Vec::new();
+        for object in self.objects(frame, receiver) {
+            owners.extend(self.executor.owners.get(&object).into_iter().flatten());
+        }
+        // One object of a class may be in many fields, and many such objects in one call.
+        owners.sort_unstable();
+        owners.dedup();
+        let differ = contents.iter().any(|of| of.writes != first.writes);
+        for owner in &owners {
+            let variable = self.executor.variables.id(Variable::Content(*owner));
+            state.accesses.push((id, entry(variable, first.writes)));
+            if differ {
+                state.accesses.push((id, entry(variable, !first.writes)));
             }
         }
+        let checked = (!owners.is_empty()).then(|| contents.iter().all(|of| of.checked));
         state.steps.extend(checked.map(|checked| (id, checked)));
+    }
+
+    /// The accesses to what an ordinary collection holds, by a call on the field that refers to it.
+    fn plain_content(&mut self, frame: &mut Frame<'_>, id: InstrId, op: &Op, state: &mut State) {
+        let executor = &*self.executor;
+        let Some(of) = plain::content(executor.program, frame.node, frame.body, op) else {
+            return;
+        };
+        let info = executor.program.classes().field(of.field);
+        if info.flags.is_synthetic() || !executor.is_own(info.class) {
+            return;
+        }
+        if !frame.values.is_fresh(of.owner) && self.sees(frame, of.owner) {
+            let variable = self.executor.variables.id(Variable::State(of.field));
+            state.accesses.push((id, entry(variable, of.writes)));
+        }
+    }
+
+    /// Whether a call forwards to what a field of the receiver refers to, and this callee is the same method of the same class or a relative.
+    ///
+    /// A proxy is declared to wrap what it implements itself, so that by their types alone proxies would wrap proxies without end.
+    fn wraps_itself(&self, frame: &Frame<'_>, op: &Op, callee: NodeId) -> bool {
+        let Op::Invoke { args, .. } = op else {
+            return false;
+        };
+        let field = args
+            .first()
+            .and_then(|arg| plain::field_of(frame.body, *arg));
+        if field.is_none_or(|(owner, _)| frame.body.receiver() != Some(owner)) {
+            return false;
+        }
+        let program = self.executor.program;
+        let classes = program.classes();
+        let [own, other] = [frame.node, callee].map(|node| program.heap().node(node).method);
+        let [from, to] = [own, other].map(|method| classes.method(method).class);
+        classes.method_name(own) == classes.method_name(other)
+            && classes.method_descriptor(own) == classes.method_descriptor(other)
+            && (classes.is_subtype(from, to) || classes.is_subtype(to, from))
     }
 
     /// The shared objects that a value may be.
@@ -655,11 +731,16 @@ struct Content {
     checked: bool,
 }
 
+/// How compilers begin the names of the bodies of lambdas.
+const LAMBDA: &str = "lambda$";
+
 /// The packages whose objects are variables that need no lock.
 const CONCURRENT: &str = "java/util/concurrent/";
 const ATOMICS: &str = "java/util/concurrent/atomic/";
 
 /// The fields that refer to each concurrent object, and to each array if these count.
+///
+/// Fields of the platform's own wrappers are left out: all wrappers of one kind would share what they wrap.
 fn owners(program: &Program, options: &Options) -> FxHashMap<ObjectId, Vec<FieldId>> {
     let (heap, classes) = (program.heap(), program.classes());
     let counts = |object: &ObjectId| {
@@ -672,6 +753,9 @@ fn owners(program: &Program, options: &Options) -> FxHashMap<ObjectId, Vec<Field
     let counted: ObjectSet = heap.object_ids().filter(counts).collect();
     let mut owners: FxHashMap<ObjectId, Vec<FieldId>> = FxHashMap::default();
     let mut add = |field: FieldId, objects: &ObjectSet| {
+        if classes.class(classes.field(field).class).origin == Origin::Jdk && !options.arrays {
+            return;
+        }
         for object in objects.intersection(&counted).iter() {
             let known = owners.entry(object).or_default();
             if !known.contains(&field) {

@@ -17,7 +17,7 @@ use crate::library::{Effect, Operand, Returns};
 use crate::load::Origin;
 
 /// A call, waiting for receivers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Call {
     pub caller: NodeId,
     pub instr: InstrId,
@@ -34,7 +34,7 @@ pub struct Call {
 }
 
 /// What a call runs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
     /// Exactly this method.
     Exact(MethodId),
@@ -43,7 +43,7 @@ pub enum Target {
 }
 
 /// How a library method starts a thread.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Start {
     pub repeats: bool,
     pub sequential: bool,
@@ -301,7 +301,11 @@ impl Solver<'_> {
                     task,
                     ..call.clone()
                 };
-                self.on_objects(receiver, Use::Call(Arc::new(inner)));
+                // A method reference may stand for itself: what it wraps is in a field that holds it, too.
+                let inner = Arc::new(inner);
+                if self.passed_on.insert(Arc::clone(&inner)) {
+                    self.on_objects(receiver, Use::Call(inner));
+                }
             }
             _ => {}
         }

@@ -135,6 +135,14 @@ impl Graph {
         self.masks.insert(class.0, members);
     }
 
+    /// Those of some objects that are instances of a class whose instances were set.
+    pub fn instances(&self, class: ClassId, objects: &ObjectSet) -> ObjectSet {
+        match self.masks.get(&class.0) {
+            Some(members) => objects.intersection(members),
+            None => objects.clone(),
+        }
+    }
+
     /// Adds a new object to the masks of the classes it is an instance of.
     pub fn extend_masks(&mut self, object: ObjectId, is_instance: impl Fn(ClassId) -> bool) {
         for (class, members) in &mut self.masks {

@@ -83,7 +83,7 @@ pub struct Precision {
     owners: FxHashMap<FieldId, Vec<ObjectId>>,
     /// Fields that are one variable for all objects.
     pub one_for_all: FxHashMap<FieldId, Var>,
-    detail: Detail,
+    pub detail: Detail,
     /// When to stop telling objects apart.
     pub hurry: Option<Instant>,
     asked: u64,

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::calls::{Call, Movement};
+use super::calls::{Call, Movement, Target};
 use super::graph::{Graph, UseId, Var};
 use super::objects::{Context, Object, ObjectKind, Objects};
 use super::precision::{Detail, Precision};
@@ -16,7 +15,7 @@ use super::unknown::Unknown;
 use crate::assumptions::Assumption;
 use crate::classes::{ClassKind, Classes, Loader, Type};
 use crate::ids::{ClassId, FieldId, InstrId, MethodId, NodeId, ObjectId, ValueId};
-use crate::ir::{Body, build_body};
+use crate::ir::{Body, build_bodies};
 use crate::library::Library;
 
 /// A body with a number for each of its references.
@@ -122,8 +121,14 @@ pub struct Solver<'a> {
     pub fields: FxHashMap<(ObjectId, HeapField), Var>,
     pub statics: FxHashMap<FieldId, Var>,
     uses: Vec<Use>,
-    /// For calls that wait, the node that runs for all receivers of a class.
-    bound: FxHashMap<(UseId, ClassId), NodeId>,
+    /// For each call that waits, the node that runs for all receivers of a class; a table for each, so that one call stays in the processor's cache.
+    bound: FxHashMap<UseId, FxHashMap<ClassId, NodeId>>,
+    /// Calls that method references pass on to the objects that they are bound to.
+    pub(super) passed_on: FxHashSet<Arc<Call>>,
+    /// Loads and stores that were connected with the variable that a field is for all objects.
+    copied: FxHashSet<UseId>,
+    /// Objects whose parts may hold what no analyzed code put there: the unknown one, and those of classes that clients cannot name and have nevertheless.
+    hold_anything: ObjectSet,
     pub precision: Precision,
     pub known_calls: FxHashSet<(NodeId, InstrId, NodeId)>,
     new_nodes: Vec<NodeId>,
@@ -172,6 +177,9 @@ impl<'a> Solver<'a> {
             statics: FxHashMap::default(),
             uses: Vec::new(),
             bound: FxHashMap::default(),
+            passed_on: FxHashSet::default(),
+            copied: FxHashSet::default(),
+            hold_anything: ObjectSet::default(),
             precision: Precision::new(detail),
             known_calls: FxHashSet::default(),
             new_nodes: Vec::new(),
@@ -242,7 +250,7 @@ impl<'a> Solver<'a> {
             match &action {
                 Use::Call(call) => self.bind_all(*of, call, objects),
                 Use::Load { field, .. } | Use::Store { field, .. } => {
-                    self.access_all(&action, *field, objects);
+                    self.access_all(*of, &action, *field, objects);
                 }
                 _ => {
                     for object in objects.iter() {
@@ -255,9 +263,21 @@ impl<'a> Solver<'a> {
 
     /// A call on some objects; those of one class mostly run the same.
     fn bind_all(&mut self, of: UseId, call: &Call, objects: &ObjectSet) {
+        let instances;
+        let objects = match call.target {
+            // Sets are not filtered by declared types everywhere; what is no instance cannot be called.
+            Target::Virtual(method) if self.precision.detail == Detail::Classes => {
+                let declaring = self.classes().method(method).class;
+                self.make_mask(declaring);
+                instances = self.graph.instances(declaring, objects);
+                &instances
+            }
+            _ => objects,
+        };
+        let mut bound = self.bound.remove(&of).unwrap_or_default();
         for object in objects.iter() {
             let class = self.objects.get(object).class;
-            if let Some(callee) = self.bound.get(&(of, class)) {
+            if let Some(callee) = bound.get(&class) {
                 let this = self.nodes[callee.index()].params;
                 if !matches!(
                     self.objects.get(object).kind,
@@ -268,28 +288,42 @@ impl<'a> Solver<'a> {
                 }
             }
             if let Some(callee) = self.bind(call, object) {
-                self.bound.insert((of, class), callee);
+                bound.insert(class, callee);
             }
+        }
+        if !bound.is_empty() {
+            self.bound.insert(of, bound);
         }
     }
 
     /// Loads or stores of a field of some objects; one copy does if they have the field in common.
-    fn access_all(&mut self, action: &Use, field: HeapField, objects: &ObjectSet) {
-        let mut copied = false;
-        for object in objects.iter() {
-            let common = self.common_field(field).is_some();
-            if common && copied && !self.holds_anything(object) {
-                continue;
+    fn access_all(&mut self, of: UseId, action: &Use, field: HeapField, objects: &ObjectSet) {
+        if self.common_field(field).is_none() {
+            for object in objects.iter() {
+                self.apply(action, object);
             }
-            let plain = !self.holds_anything(object) && self.has(object, field);
+            return;
+        }
+        for object in objects.intersection(&self.hold_anything).iter() {
             self.apply(action, object);
-            copied |= common && plain;
+        }
+        if self.copied.contains(&of) {
+            return;
+        }
+        let first = objects
+            .iter()
+            .find(|object| !self.hold_anything.contains(*object) && self.has(*object, field));
+        if let Some(object) = first {
+            self.apply(action, object);
+            self.copied.insert(of);
         }
     }
 
     fn apply(&mut self, action: &Use, object: ObjectId) {
         match action {
-            Use::Load { into, .. } if self.holds_anything(object) => self.add_unknown(*into),
+            Use::Load { into, .. } if self.hold_anything.contains(object) => {
+                self.add_unknown(*into);
+            }
             Use::Store {
                 field: HeapField::Field(field),
                 from,
@@ -321,13 +355,6 @@ impl<'a> Solver<'a> {
                 containers,
             } => self.fill(&Arc::clone(call), *bag, *containers, object),
         }
-    }
-
-    /// Whether parts of an object may hold what no analyzed code put there: the object is unknown, or of a class that clients cannot name and have nevertheless.
-    fn holds_anything(&self, object: ObjectId) -> bool {
-        let of = self.objects.get(object);
-        self.unknown.is(object)
-            || of.kind == ObjectKind::Passed && !self.classes().class(of.class).nameable
     }
 
     /// Whether an object has a part that holds references: sets are not filtered by declared types everywhere.
@@ -373,11 +400,8 @@ impl<'a> Solver<'a> {
         classes.dedup();
         self.loader.link(&classes);
         let tables = &self.loader.classes;
-        let built: Vec<_> = methods
-            .par_iter()
-            .map(|method| build_body(tables, *method).map(|body| Arc::new(Built::new(body))))
-            .collect();
-        for (method, built) in methods.into_iter().zip(built) {
+        for (method, built) in build_bodies(tables, &methods) {
+            let built = built.map(|body| Arc::new(Built::new(body)));
             if let Err(error) = &built {
                 let subject = format!("{}: {error}", self.classes().describe_method(method));
                 self.loader
@@ -490,16 +514,21 @@ impl<'a> Solver<'a> {
     /// A copy edge that lets only instances of a class pass.
     pub fn edge(&mut self, from: Var, to: Var, filter: Option<ClassId>) {
         let filter = filter.filter(|class| *class != self.classes().well_known.object);
-        if let Some(class) = filter
-            && self.graph.needs_mask(class)
-        {
+        if let Some(class) = filter {
+            self.make_mask(class);
+        }
+        self.graph.add_edge(from, to, filter);
+    }
+
+    /// Finds the instances of a class, unless they are known.
+    fn make_mask(&mut self, class: ClassId) {
+        if self.graph.needs_mask(class) {
             let members = (0..self.objects.len())
                 .map(ObjectId::new)
                 .filter(|object| self.is_instance(*object, class))
                 .collect();
             self.graph.set_mask(class, members);
         }
-        self.graph.add_edge(from, to, filter);
     }
 
     pub fn is_instance(&self, object: ObjectId, class: ClassId) -> bool {
@@ -529,6 +558,11 @@ impl<'a> Solver<'a> {
                 (self.objects.get(id), &self.loader.classes, self.library);
             self.graph
                 .extend_masks(id, |class| is_instance(&object, class, classes, library));
+            let anything = object.kind == ObjectKind::Unknown
+                || object.kind == ObjectKind::Passed && !classes.class(object.class).nameable;
+            if anything {
+                self.hold_anything.insert(id);
+            }
         }
         id
     }

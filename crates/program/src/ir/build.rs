@@ -2,6 +2,7 @@
 //!
 //! Blocks are simulated in reverse postorder; a block with several predecessors gets a phi for each stack entry and each live local, and phis that turn out to choose nothing are removed at the end.
 
+use rayon::prelude::*;
 use untorn_classfile::ClassFile;
 use untorn_classfile::Insn;
 use untorn_classfile::read::LineNumber;
@@ -39,10 +40,40 @@ pub enum BodyError {
 
 /// Builds the body of a method whose class is linked.
 pub fn build_body(classes: &Classes, method: MethodId) -> Result<Body, BodyError> {
+    let class = classes.class(classes.method(method).class);
+    if class.links.is_none() {
+        return Err(BodyError::NoCode);
+    }
+    build_in(classes, method, &ClassFile::parse(&class.bytes)?)
+}
+
+/// Builds the bodies of methods whose classes are linked, in parallel, and reads each class file once if its methods are neighbours.
+pub fn build_bodies(
+    classes: &Classes,
+    methods: &[MethodId],
+) -> Vec<(MethodId, Result<Body, BodyError>)> {
+    let of_class: Vec<&[MethodId]> = methods
+        .chunk_by(|a, b| classes.method(*a).class == classes.method(*b).class)
+        .collect();
+    let build = |methods: &&[MethodId]| {
+        let class = classes.class(classes.method(methods[0]).class);
+        let file = match class.links {
+            Some(_) => ClassFile::parse(&class.bytes).map_err(BodyError::from),
+            None => Err(BodyError::NoCode),
+        };
+        let body = |method: &MethodId| match &file {
+            Ok(file) => (*method, build_in(classes, *method, file)),
+            Err(error) => (*method, Err(*error)),
+        };
+        methods.iter().map(body).collect::<Vec<_>>()
+    };
+    of_class.par_iter().flat_map_iter(build).collect()
+}
+
+fn build_in(classes: &Classes, method: MethodId, file: &ClassFile<'_>) -> Result<Body, BodyError> {
     let info = classes.method(method);
     let class = classes.class(info.class);
     let links = class.links.as_deref().ok_or(BodyError::NoCode)?;
-    let file = ClassFile::parse(&class.bytes)?;
     let member = file
         .methods
         .get(info.position as usize)
@@ -58,7 +89,7 @@ pub fn build_body(classes: &Classes, method: MethodId) -> Result<Body, BodyError
     let mut builder = Builder {
         classes,
         links,
-        file: &file,
+        file,
         insns: &insns,
         lines: &lines,
         values: Vec::new(),

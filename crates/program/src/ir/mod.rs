@@ -21,5 +21,6 @@ mod translate;
 pub use body::{
     Block, Body, Const, Def, Handler, Instr, InvokeKind, Lambda, Op, Operands, Phi, Test, Value,
 };
+pub(crate) use build::build_bodies;
 pub use build::{BodyError, build_body};
 pub use path::{AccessPath, Root, Step};

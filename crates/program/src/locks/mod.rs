@@ -22,7 +22,7 @@ use crate::ids::{ClassId, InstrId, RegionId, ValueId};
 use crate::ir::{AccessPath, Body};
 use crate::library::LockMode;
 
-pub(crate) use summary::Summaries;
+pub(crate) use summary::{Summaries, callees};
 
 /// A stretch of code from where a lock is taken to where it is given up.
 #[derive(Debug, Clone)]
@@ -93,7 +93,7 @@ pub struct Locks {
 impl Locks {
     pub(crate) fn find(body: &Body, classes: &Classes, heap: &Heap, known: &Summaries) -> Self {
         let method_lock = actions::method_lock(classes, body.method);
-        let callees = |instr: InstrId| summary::callees(heap, body.method, instr);
+        let callees = |instr: InstrId| callees(heap, body.method, instr);
         let actions = actions::find(body, known, &callees);
         if actions.is_empty() {
             return Self {

@@ -309,3 +309,22 @@ fn archives_of_more_than_can_be_meant_are_bounded() {
     });
     assert!(matches!(total, LoadError::TooLarge { .. }), "{total}");
 }
+
+#[test]
+fn a_method_reference_that_wraps_itself_ends() {
+    let text = "
+import java.util.function.Function;
+public class Wraps {
+    static Object last;
+    public static void again(Function<Object, Object> inner) {
+        Function<Object, Object> outer = inner::apply;
+        last = outer.apply(last);
+        again(outer);
+    }
+    public static void begin() { again(x -> x); }
+}
+";
+    let folder = compile_text("Wraps.java", text);
+    let program = Program::load(&library(vec![folder.path().to_owned()])).unwrap();
+    assert!(program.heap().node_ids().count() > 0);
+}

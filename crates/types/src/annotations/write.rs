@@ -71,7 +71,7 @@ impl Typed<'_> {
             let info = classes.field(key.field);
             let unguarded = self.analysis.discipline.guards.get(index) == Some(&Guard::NoGuard);
             let silent = key.content
-                || info.flags.is_volatile() && unguarded
+                || (info.flags.is_volatile() || info.flags.is_final()) && unguarded
                 || info.flags.is_synthetic()
                 || !self.program.is_input(info.class)
                 || self.entered.guards.contains_key(&id);
@@ -157,6 +157,10 @@ impl Typed<'_> {
             return Err(());
         }
         let atomic = crate::analysis::is_atomic(&mut self.translation.algebra, body);
+        // A declaration would take the method for meant so: what can be torn is to be reported again.
+        if !atomic && self.is_suspected(id) {
+            return Ok(None);
+        }
         Ok(Some(Written::Atomicity { text, atomic }))
     }
 

@@ -9,6 +9,7 @@ use std::cell::OnceCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::Type;
 use untorn_program::ir::{Body, Def, Op};
+use untorn_program::load::Origin;
 use untorn_program::{BlockId, InstrId, MethodId, ValueId};
 
 use super::models::{Operand, is_value_class};
@@ -330,10 +331,18 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
         return false;
     }
     let classes = world.table();
-    let Some(model) = world.model(callee) else {
-        return true;
-    };
     let info = classes.method(callee);
+    let Some(model) = world.model(callee) else {
+        // One access to a container keeps what is put into it, not the container.
+        let effect = world.program.library().effect(classes, callee);
+        let accessed = position == 0
+            && !info.flags.is_static()
+            && classes.class(info.class).origin == Origin::Jdk
+            && effect.is_some_and(|effect| {
+                effect.access.is_some() && effect.call.is_empty() && effect.start.is_empty()
+            });
+        return !accessed;
+    };
     // Starting a thread hands it to the thread.
     let effect = world.program.library().effect(classes, callee);
     let receiver = !info.flags.is_static();

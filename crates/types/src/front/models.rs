@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
-use untorn_program::MethodId;
 use untorn_program::classes::Classes;
+use untorn_program::load::Origin;
+use untorn_program::{ClassId, MethodId};
 
 use crate::basic::Basic;
 
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("values.toml", include_str!("../../models/values.toml")),
     ("arrays.toml", include_str!("../../models/arrays.toml")),
     (
@@ -27,6 +28,10 @@ const FILES: [(&str, &str); 6] = [
         include_str!("../../models/synchronized.toml"),
     ),
     ("text.toml", include_str!("../../models/text.toml")),
+    (
+        "exceptions.toml",
+        include_str!("../../models/exceptions.toml"),
+    ),
 ];
 
 /// A model file that does not say what it should.
@@ -68,8 +73,10 @@ pub struct Model {
     pub calls: Vec<Operand>,
     /// It may keep its arguments.
     pub keeps: bool,
-    /// Methods without references in their signature that it calls on its operands, any number of times.
+    /// Methods that it calls on its operands, any number of times; they take no references and give none but strings.
     pub asks: Vec<Question>,
+    /// It calls nothing of its receiver that a subclass may have overridden.
+    pub alone: bool,
 }
 
 /// A method that a library method calls on one of its operands.
@@ -123,6 +130,8 @@ struct Entry {
     keeps: bool,
     #[serde(default)]
     asks: Vec<String>,
+    #[serde(default)]
+    alone: bool,
 }
 
 /// All models, by class and name.
@@ -175,6 +184,7 @@ impl Models {
                     view: entry.view,
                     calls: operands(&entry.calls)?,
                     keeps: entry.keeps,
+                    alone: entry.alone,
                 };
                 for name in &entry.names {
                     let key = format!("{}.{name}", entry.class);
@@ -207,13 +217,22 @@ impl Models {
                 })
             })
         };
-        // A constructor is never inherited.
-        if name == "<init>" {
+        // A constructor is never inherited, and what other libraries override is theirs.
+        if name == "<init>" || !is_of_platform(classes, class) {
             return at(class);
         }
         let above = classes.superclasses(class).find_map(at);
         above.or_else(|| classes.supertypes(class).iter().find_map(|c| at(*c)))
     }
+}
+
+/// Whether a class is of the platform, be it analyzed as an input or not.
+pub fn is_of_platform(classes: &Classes, class: ClassId) -> bool {
+    let name = classes.class_name(class);
+    classes.class(class).origin == Origin::Jdk
+        || ["java/", "javax/", "jdk/", "sun/"]
+            .iter()
+            .any(|package| name.starts_with(package))
 }
 
 /// In `reads`: every argument.
@@ -232,7 +251,9 @@ fn question(text: &str) -> Option<Question> {
     let (class, method) = method.split_once('.')?;
     let at = method.find('(')?;
     let (name, descriptor) = method.split_at(at);
-    let plain = !descriptor.contains(['L', '[']);
+    let (taken, given) = descriptor.split_once(')')?;
+    let plain = !taken.contains(['L', '['])
+        && (given == "Ljava/lang/String;" || !given.contains(['L', '[']));
     plain.then_some(Question {
         operand: operand(on)?,
         class: class.to_owned(),
@@ -257,6 +278,16 @@ pub fn is_value_class(class: &str) -> bool {
             | "java/lang/Class"
             | "java/util/UUID"
     )
+}
+
+impl Models {
+    /// Every class with the names and descriptors that are described, `*` for all names.
+    pub fn described(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
+        self.methods.iter().flat_map(|(key, models)| {
+            let (class, name) = key.rsplit_once('.').unwrap_or((key, ""));
+            (models.iter()).map(move |model| (class, name, model.descriptor.as_deref()))
+        })
+    }
 }
 
 #[cfg(test)]

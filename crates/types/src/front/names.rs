@@ -84,6 +84,9 @@ pub fn explicit(
     shape: &Shape<'_>,
     receiver: ValueId,
 ) -> Explicit {
+    if let Some(kept) = kept_side(world, facts, locks, shape, receiver) {
+        return kept;
+    }
     let (value, mode) = underlying(world, shape, receiver);
     let wanted = if mode.is_some() {
         READ_WRITE
@@ -106,6 +109,34 @@ pub fn explicit(
         _ => plain,
     };
     Explicit { lock, excludes }
+}
+
+/// A side of a read-write lock that the lock's owner keeps in a field.
+fn kept_side(
+    world: &World<'_>,
+    facts: &FieldFacts,
+    locks: &mut Locks,
+    shape: &Shape<'_>,
+    receiver: ValueId,
+) -> Option<Explicit> {
+    let Op::GetField { object, field } = shape.body.defining(receiver)?.op else {
+        return None;
+    };
+    let (both, mode) = world.side(field)?;
+    if !facts.is_final(world, field) || !facts.is_final(world, both) {
+        return None;
+    }
+    let base = name(world, facts, locks, shape, object);
+    let step = field_name(world, locks, both);
+    let plain = locks.field(base, step)?;
+    let classes = world.table();
+    let class = classes.field(both).ty.class()?;
+    let lock = match mode {
+        LockMode::Shared => locks.shared(plain),
+        LockMode::Exclusive => plain,
+    };
+    let excludes = classes.class_name(class) == READ_WRITE;
+    Some(Explicit { lock, excludes })
 }
 
 fn underlying(world: &World<'_>, shape: &Shape<'_>, value: ValueId) -> (ValueId, Option<LockMode>) {

@@ -1,5 +1,6 @@
 //! Places in the program, as the analysis numbers them.
 
+use rustc_hash::FxHashMap;
 use untorn_program::{FieldId, MethodId};
 
 use crate::input::Site;
@@ -24,8 +25,10 @@ pub enum What {
     Release(Lock),
     /// A method of the program is called.
     Call(MethodId),
-    /// A library method is called.
+    /// A library method is called, and it is known what it does.
     Library(MethodId),
+    /// A library method is called that nobody has described, or that calls back what nobody has seen.
+    Unmodelled(MethodId),
     /// A method is called of which some implementation is not known.
     Unknown(MethodId),
     /// Values are turned into text by methods of their own.
@@ -47,16 +50,29 @@ pub struct SiteInfo {
 
 /// All places.
 #[derive(Debug, Default)]
-pub struct Sites(Vec<SiteInfo>);
+pub struct Sites {
+    all: Vec<SiteInfo>,
+    contents: FxHashMap<Site, (FieldId, bool)>,
+}
 
 impl Sites {
     pub(super) fn add(&mut self, method: MethodId, line: u16, what: What) -> Site {
-        self.0.push(SiteInfo { method, line, what });
-        Site(self.0.len() as u32 - 1)
+        self.all.push(SiteInfo { method, line, what });
+        Site(self.all.len() as u32 - 1)
+    }
+
+    /// The call of a library method at this place accesses, and perhaps writes, what a field holds.
+    pub(super) fn add_content(&mut self, site: Site, field: FieldId, write: bool) {
+        self.contents.insert(site, (field, write));
+    }
+
+    /// The field whose content a library method accesses here, and whether it may write it.
+    pub fn content(&self, site: Site) -> Option<(FieldId, bool)> {
+        self.contents.get(&site).copied()
     }
 
     /// A place by its number.
     pub fn get(&self, site: Site) -> Option<&SiteInfo> {
-        self.0.get(site.0 as usize)
+        self.all.get(site.0 as usize)
     }
 }

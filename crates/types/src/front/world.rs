@@ -9,10 +9,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::heap::{CallEdge, ObjectKind, ObjectSet, makes_handle};
 use untorn_program::ir::{Body, Const, InvokeKind, Op};
+use untorn_program::library::LockMode;
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
 use super::Options;
-use super::models::{Model, Models, Operand, is_value_class};
+use super::models::{Model, Models, Operand, is_of_platform, is_value_class};
 
 /// What a call may run.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +49,8 @@ pub struct World<'a> {
     pub(super) classes: FxHashSet<ClassId>,
     /// Analyzed classes that have objects.
     pub(super) made: Vec<ClassId>,
+    /// Platform classes of which a class outside the platform overrides something.
+    hooked: FxHashSet<ClassId>,
     /// Objects that other threads may get to know.
     escaped: ObjectSet,
     options: Options,
@@ -57,6 +60,8 @@ pub struct World<'a> {
     /// Fields in which some object keeps itself.
     pub self_fields: FxHashSet<FieldId>,
     callees: FxHashMap<(MethodId, InstrId), Callees>,
+    /// Fields that hold a side of the read-write lock in another field of their object, whoever writes them.
+    sides: FxHashMap<FieldId, Option<(FieldId, LockMode)>>,
     lambdas: FxHashSet<MethodId>,
     overriding: FxHashSet<MethodId>,
     roots: FxHashSet<MethodId>,
@@ -108,6 +113,34 @@ fn made(program: &Program) -> Vec<ClassId> {
     made
 }
 
+/// Platform classes, `Object` aside, whose methods may call code of a class that extends them.
+fn hooked(program: &Program) -> FxHashSet<ClassId> {
+    let classes = program.classes();
+    let of_platform = |class: ClassId| is_of_platform(classes, class);
+    let mut hooked = FxHashSet::default();
+    for class in classes.class_ids().filter(|&class| !of_platform(class)) {
+        let above: Vec<ClassId> = (classes.superclasses(class))
+            .filter(|&above| of_platform(above) && above != classes.well_known.object)
+            .collect();
+        let overrides = |method: &MethodId| {
+            let info = classes.method(*method);
+            let (name, descriptor) = (
+                classes.method_name(*method),
+                classes.method_descriptor(*method),
+            );
+            !info.flags.is_static()
+                && !info.flags.is_private()
+                && !classes.is_constructor(*method)
+                && (above.iter())
+                    .any(|&above| classes.declared_method(above, name, descriptor).is_some())
+        };
+        if !above.is_empty() && classes.class(class).methods.iter().any(overrides) {
+            hooked.extend(above);
+        }
+    }
+    hooked
+}
+
 impl<'a> World<'a> {
     pub fn new(program: &'a Program, models: &'static Models, options: Options) -> World<'a> {
         let classes = program.classes();
@@ -145,12 +178,14 @@ impl<'a> World<'a> {
             methods,
             translated,
             made: made(program),
+            hooked: hooked(program),
             escaped: ObjectSet::default(),
             options,
             exposed: FxHashSet::default(),
             exposed_fields: FxHashSet::default(),
             self_fields: FxHashSet::default(),
             callees: FxHashMap::default(),
+            sides: FxHashMap::default(),
             lambdas: FxHashSet::default(),
             overriding: FxHashSet::default(),
             roots: FxHashSet::default(),
@@ -159,6 +194,7 @@ impl<'a> World<'a> {
         };
         world.classes.extend(program.inputs());
         world.find_callees();
+        world.find_sides();
         world.find_entries();
         world.find_escaped();
         world
@@ -214,7 +250,10 @@ impl<'a> World<'a> {
     pub fn model(&self, method: MethodId) -> Option<&'static Model> {
         let known = self.found.borrow().get(&method).copied();
         known.unwrap_or_else(|| {
-            let found = self.models.find(self.table(), method);
+            let info = self.table().method(method);
+            let own = info.flags.is_static() || self.table().is_constructor(method);
+            let found = (self.models.find(self.table(), method))
+                .filter(|model| own || model.alone || !self.hooked.contains(&info.class));
             self.found.borrow_mut().insert(method, found);
             found
         })
@@ -258,6 +297,56 @@ impl<'a> World<'a> {
             }
         }
         self.callees = all;
+    }
+
+    fn find_sides(&mut self) {
+        let mut sides: FxHashMap<FieldId, Option<(FieldId, LockMode)>> = FxHashMap::default();
+        for &method in &self.methods {
+            let Some(body) = self.body(method) else {
+                continue;
+            };
+            for (_, instr) in body.all_instrs() {
+                let Op::PutField {
+                    object,
+                    field,
+                    value,
+                } = instr.op
+                else {
+                    continue;
+                };
+                let side = self.side_of(body, object, value);
+                let known = sides.entry(field).or_insert(side);
+                if *known != side {
+                    *known = None;
+                }
+            }
+        }
+        self.sides = sides;
+    }
+
+    /// The lock field and the mode, if the value is a side of the lock in a field of this object.
+    fn side_of(&self, body: &Body, object: ValueId, value: ValueId) -> Option<(FieldId, LockMode)> {
+        let Op::Invoke { method, args, .. } = &body.defining(without_casts(body, value))?.op else {
+            return None;
+        };
+        let mode = (self.program.library())
+            .effect(self.table(), *method)?
+            .view?;
+        let &[lock] = args.as_slice() else {
+            return None;
+        };
+        match body.defining(lock)?.op {
+            Op::GetField {
+                object: owner,
+                field,
+            } if without_casts(body, owner) == without_casts(body, object) => Some((field, mode)),
+            _ => None,
+        }
+    }
+
+    /// The lock field and the mode, if this field always holds a side of the lock in another field of its object.
+    pub fn side(&self, field: FieldId) -> Option<(FieldId, LockMode)> {
+        self.sides.get(&field).copied().flatten()
     }
 
     fn resolve(

@@ -68,6 +68,9 @@ impl Typed<'_> {
             What::Release(lock) => format!("gives back {}", self.describe_lock(lock)),
             What::Call(method) => format!("calls {}", self.method_text(method)),
             What::Library(method) => format!("calls {}", self.method_text(method)),
+            What::Unmodelled(method) => {
+                format!("calls {}, which is not analyzed", self.method_text(method))
+            }
             What::Unknown(method) => format!(
                 "calls {}, of which not every implementation is known",
                 self.method_text(method)
@@ -91,11 +94,7 @@ impl Typed<'_> {
     fn part(&self, method: input::MethodId, node: NodeId, atomicity: &str) -> TypingPart {
         let site = self.site(method, node);
         let info = site.and_then(|site| self.translation.sites.get(site));
-        let mut what = info.map_or_else(String::new, |info| self.describe(info));
-        // A library method that is one step is known; any other is compound because nobody has looked.
-        if matches!(info.map(|info| info.what), Some(What::Library(_))) && atomicity == "cmpd" {
-            what.push_str(", which is not analyzed");
-        }
+        let what = info.map_or_else(String::new, |info| self.describe(info));
         TypingPart {
             what,
             atomicity: atomicity.to_owned(),
@@ -104,7 +103,7 @@ impl Typed<'_> {
     }
 
     /// Follows a compound call into its callee, down to the parts that do not compose.
-    fn deepest(
+    pub(super) fn deepest(
         &mut self,
         mut id: input::MethodId,
         fault: &Fault,
@@ -177,21 +176,22 @@ impl Typed<'_> {
         let body = self.analysis.inferred.bodies[id.index()];
         let atomicity = self.print_in(method, body);
         let region = self.region(method);
-        self.region_finding(region, atomicity, id, fault)
+        let (calls, id, fault) = self.deepest(id, fault);
+        self.told((region, atomicity), calls, id, &fault, Claim::Suspected)
     }
 
-    /// A finding on a method or on a block in it.
-    pub(super) fn region_finding(
+    /// A finding on a region of this type, told from the calls down to where its parts do not compose.
+    pub(super) fn told(
         &mut self,
-        region: Region,
-        atomicity: String,
+        (region, atomicity): (Region, String),
+        calls: Vec<TypingPart>,
         id: input::MethodId,
         fault: &Fault,
+        claim: Claim,
     ) -> Finding {
         let name = region.short_name();
-        let (calls, id, fault) = self.deepest(id, fault);
         let part = |part: &Part| self.part(id, part.node, part.atomicity.name());
-        let (parts, released, nodes) = match &fault {
+        let (parts, released, nodes) = match fault {
             Fault::Torn(tear) => {
                 let mut parts = vec![part(&tear.first)];
                 if tear.second.node != tear.first.node {
@@ -206,7 +206,7 @@ impl Typed<'_> {
             Fault::Above(_) => (Vec::new(), None, Vec::new()),
         };
         let mut message = message(&name, &calls, &parts, released.as_ref());
-        message.push_str(&self.blame(id, &fault));
+        message.push_str(&self.blame(id, fault));
         let guards_lost = self.guards_lost(id, &nodes);
         let evidence = Evidence {
             typings: vec![Typing {
@@ -217,14 +217,7 @@ impl Typed<'_> {
             }],
             ..Evidence::default()
         };
-        Finding::new(
-            "types",
-            Kind::Untypable,
-            Claim::Suspected,
-            region,
-            message,
-            evidence,
-        )
+        Finding::new("types", Kind::Untypable, claim, region, message, evidence)
     }
 
     pub(super) fn undisciplined(

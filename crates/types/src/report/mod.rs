@@ -1,6 +1,7 @@
 //! Verdicts as findings: what is proved, and for the rest which parts do not compose, on source lines.
 
 mod blame;
+mod conflict;
 mod finding;
 mod granted;
 mod racy;
@@ -49,6 +50,10 @@ pub struct Typed<'a> {
     ids: FxHashMap<Key, input::MethodId>,
     /// For each method an access that races on a plain field, its own or a callee's.
     racy: Vec<Option<Site>>,
+    optimist: Option<conflict::Optimist>,
+    accesses: conflict::Accesses,
+    /// How many proofs each call of unknown code stops.
+    stops: FxHashMap<MethodId, usize>,
 }
 
 /// What was found.
@@ -156,6 +161,9 @@ impl<'a> Typed<'a> {
             annotations,
             ids,
             racy,
+            optimist: None,
+            accesses: conflict::Accesses::default(),
+            stops: FxHashMap::default(),
         })
     }
 
@@ -210,7 +218,7 @@ impl<'a> Typed<'a> {
                 return text;
             }
             Verdict::Unknown => return text,
-            Verdict::Unproved(fault) => self.fault_finding(method, id, &fault),
+            Verdict::Unproved(fault) => self.method_finding(method, id, &fault),
             Verdict::Undisciplined(violation) => self.undisciplined(method, id, violation),
         };
         text.push_str(&format!("  {}\n", finding.message));
@@ -327,7 +335,7 @@ impl<'a> Typed<'a> {
                 Verdict::Proved => self.add_proved(id, self.region(method), &mut outcome),
                 Verdict::Unknown => {}
                 Verdict::Unproved(fault) => {
-                    let finding = self.fault_finding(method, id, &fault);
+                    let finding = self.method_finding(method, id, &fault);
                     outcome.findings.push(finding);
                 }
                 Verdict::Undisciplined(violation) => {
@@ -407,7 +415,15 @@ impl<'a> Typed<'a> {
             .into_iter()
             .fold(inside, |a, lock| algebra.forget(a, lock));
         let atomicity = self.print_in(method, shown);
-        self.region_finding(region, atomicity, id, &fault)
+        self.judged(region, atomicity, id, Some(block), &fault)
+    }
+
+    /// Why a method is not proved.
+    fn method_finding(&mut self, method: MethodId, id: input::MethodId, fault: &Fault) -> Finding {
+        let body = self.analysis.inferred.bodies[id.index()];
+        let atomicity = self.print_in(method, body);
+        let region = self.region(method);
+        self.judged(region, atomicity, id, None, fault)
     }
 
     fn verdict(&mut self, method: input::MethodId) -> Verdict {

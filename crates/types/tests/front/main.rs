@@ -5,6 +5,8 @@
 mod support;
 
 use support::{Fixture, jdk};
+use untorn_findings::Verdict;
+use untorn_types::front::models::Models;
 
 #[test]
 fn account_is_atomic_where_it_holds_its_lock_throughout() {
@@ -314,7 +316,7 @@ fn a_block_that_is_not_proved_says_why() {
     );
     assert_eq!(
         said("Blocks.racy block 1"),
-        "Blocks.racy block 1 is not shown atomic: it writes Blocks.b (line 105), and then writes Blocks.b (line 105); others can come in between. No lock guards every access to Blocks.b: Blocks.racy() comes at line 106 without this."
+        "Blocks.racy block 1 is not shown atomic: it writes Blocks.b (line 105), and then writes Blocks.b (line 105); others can come in between. No lock guards every access to Blocks.b: Blocks.racy() comes at line 106 without this. Between where it writes Blocks.b (line 105) and where it writes Blocks.b (line 105), Blocks.racy() reads Blocks.b (line 106)."
     );
 }
 
@@ -537,4 +539,104 @@ fn clients_fill_what_they_get_hold_of() {
     assert!(proved.is_empty(), "{proved:?}");
     types.at("filled/Filled$Kept").prove("take", true);
     types.at("filled/Filled$Inside").prove("take", true);
+}
+
+#[test]
+fn library_methods_that_run_code_of_their_operands_are_no_constants() {
+    let fixture = Fixture::of("Hooks.java");
+    let mut typed = fixture.types("hooks/Hooks");
+    for (class, method, proved) in [
+        ("hooks/Hooks", "wrapBad", false),
+        ("hooks/Hooks", "wrapStateBad", false),
+        ("hooks/Hooks", "wrapIoBad", false),
+        ("hooks/Hooks", "wrapOk", true),
+        ("hooks/Hooks", "messageOk", true),
+        ("hooks/Hooks$Recent", "sameBad", false),
+        ("hooks/Hooks$Locked", "sameOk", true),
+        ("hooks/Hooks$Locked", "putOk", true),
+        ("hooks/Hooks$Lines", "lineOk", true),
+    ] {
+        typed.at(class).prove(method, proved);
+    }
+    let fixture = Fixture::of("Eldest.java");
+    fixture.types("eldest/Eldest").prove("putBad", false);
+}
+
+#[test]
+fn what_nobody_can_see_is_unproved_and_what_a_method_can_come_between_is_suspected() {
+    let fixture = Fixture::of("Unseen.java");
+    let mut typed = fixture.types("unseen/Unseen");
+    let said = typed.claims();
+    let of = |name: &str| said.iter().find(|f| f.region.method == name).unwrap();
+    assert_eq!(of("ask").verdict, Verdict::Unproved);
+    let bump = of("bump");
+    assert_eq!(bump.verdict, Verdict::Suspected);
+    assert!(
+        bump.message.ends_with(
+            " Between where it reads Unseen.c (line 31) and where it writes Unseen.c (line 31), Unseen.bump() writes Unseen.c (line 31)."
+        ),
+        "{}",
+        bump.message
+    );
+    let once = of("addOnce");
+    assert_eq!(once.verdict, Verdict::Suspected);
+    assert!(
+        once.message.contains("what Unseen.names holds"),
+        "{}",
+        once.message
+    );
+}
+
+#[test]
+fn what_models_describe_exists() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("described");
+    let mut lines: Vec<String> = (Models::embedded().unwrap().described())
+        // What is inside the platform's strings differs between its versions.
+        .filter(|(class, ..)| {
+            let inside = ["StringLatin1", "StringUTF16", "StringCoding"];
+            !inside.iter().any(|name| class.contains(name))
+        })
+        .map(|(class, name, descriptor)| format!("{class} {name} {}", descriptor.unwrap_or("")))
+        .collect();
+    lines.sort();
+    std::fs::write(&list, lines.join("\n")).unwrap();
+    let source =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front/Described.java");
+    let jdks = std::env::var_os("UNTORN_TEST_JDKS").unwrap_or_default();
+    let mut missing: Option<std::collections::BTreeSet<String>> = None;
+    for jdk in std::env::split_paths(&jdks) {
+        let run = std::process::Command::new(jdk.join("bin/java"))
+            .arg(&source)
+            .arg(&list)
+            .output()
+            .unwrap();
+        assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        );
+        let text = String::from_utf8(run.stdout).unwrap();
+        let here = text.lines().map(str::to_owned).collect();
+        missing = Some(match missing {
+            // What one of the JDKs has is no mistake.
+            Some(before) => before.intersection(&here).cloned().collect(),
+            None => here,
+        });
+    }
+    let missing = missing.unwrap_or_default();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Every method of the fixture is atomic; fewer proofs than these are a loss.
+#[test]
+fn most_atomic_methods_of_many_kinds_are_proved() {
+    let fixture = Fixture::of("Whole.java");
+    let (proved, unproved) = fixture.proved_of_all("Ok");
+    assert_eq!(proved.len() + unproved.len(), 88);
+    assert!(
+        proved.len() >= 68,
+        "{} proved, not {unproved:?}",
+        proved.len()
+    );
 }

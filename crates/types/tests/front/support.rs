@@ -77,6 +77,26 @@ impl Fixture {
         }
     }
 
+    /// The methods whose names end so, those that are proved and the rest.
+    pub fn proved_of_all(&self, end: &str) -> (Vec<String>, Vec<String>) {
+        let classes = self.program.classes();
+        let mut typed = Typed::new(&self.program).unwrap();
+        let inputs = self.program.inputs().iter();
+        let methods: Vec<MethodId> = inputs
+            .flat_map(|&class| classes.class(class).methods.iter().copied())
+            .filter(|&method| classes.method_name(method).ends_with(end))
+            .collect();
+        let (proved, rest): (Vec<MethodId>, Vec<MethodId>) =
+            (methods.into_iter()).partition(|&method| typed.is_proved(method) == Some(true));
+        let names = |methods: Vec<MethodId>| -> Vec<String> {
+            methods
+                .into_iter()
+                .map(|m| classes.describe_method(m))
+                .collect()
+        };
+        (names(proved), names(rest))
+    }
+
     pub fn types(&self, class: &str) -> ClassTypes<'_> {
         ClassTypes {
             program: &self.program,
@@ -138,6 +158,13 @@ impl<'a> ClassTypes<'a> {
             .typed
             .outcome(&|method, _| classes.method(method).class == class);
         outcome.findings.into_iter().map(|f| f.message).collect()
+    }
+
+    /// What is said of all methods and blocks of the class that are not proved.
+    pub fn claims(&mut self) -> Vec<untorn_findings::Finding> {
+        let (classes, class) = (self.program.classes(), self.class);
+        let ought = |method, _| classes.method(method).class == class;
+        self.typed.outcome(&ought).findings
     }
 
     /// The guard of a field or of its content.

@@ -3,9 +3,11 @@
 //! A call runs one of its callees: each is a way of its own through the graph, and the ways meet behind the call.
 
 use untorn_program::ir::{InvokeKind, Op};
-use untorn_program::{InstrId, MethodId, ValueId};
+use untorn_program::library::Access;
+use untorn_program::{ClassId, FieldId, InstrId, MethodId, ValueId};
 
 use super::super::Translator;
+use super::super::content::Source;
 use super::super::fresh::{Leaked, is_clone};
 use super::super::models::Operand;
 use super::super::sites::What;
@@ -177,12 +179,24 @@ impl Writer<'_, '_, '_> {
             return;
         }
         let touched = library_touches(world, self.shape, callee, args);
-        let does = self.library_effect(callee, args);
+        let (mut does, known) = self.library_effect(callee, args);
+        // Section 7.3: nobody waits for the lock of a container that one thread alone has.
+        if does == Atomicity::ATOMIC && self.is_own_container(callee, args, leaked) {
+            does = Atomicity::MOVER;
+        }
         for (arg, write) in touched {
             self.elements(line, arg, write, true, leaked);
         }
         if does != Atomicity::CONST {
-            let site = self.site(line, What::Library(callee));
+            let what = if known {
+                What::Library(callee)
+            } else {
+                What::Unmodelled(callee)
+            };
+            let site = self.site(line, what);
+            if let Some((field, write)) = self.held_content(callee, args, leaked) {
+                self.translator.sites.add_content(site, field, write);
+            }
             self.push(Effect::Does(does), site);
         }
         let asked = world.asked(self.key.method, callee, args);
@@ -204,7 +218,52 @@ impl Writer<'_, '_, '_> {
         self.cursor = head;
     }
 
-    fn library_effect(&self, callee: MethodId, args: &[ValueId]) -> Atomicity {
+    /// The field whose content a call accesses, if its receiver is a container that the field holds, and whether it may write it.
+    fn held_content(
+        &self,
+        callee: MethodId,
+        args: &[ValueId],
+        leaked: &Leaked,
+    ) -> Option<(FieldId, bool)> {
+        let t = &*self.translator;
+        let classes = t.world.table();
+        let info = classes.method(callee);
+        let &receiver = args.first().filter(|_| !info.flags.is_static())?;
+        let name = classes.method_name(callee);
+        let holds_content = self.has_content(info.class);
+        if !holds_content || name == "<init>" || self.is_confined(receiver, leaked) {
+            return None;
+        }
+        let mut sources: Vec<Source> = (t.content.sources(t.world, self.shape, receiver))
+            .into_iter()
+            .collect();
+        sources.sort_unstable();
+        let field = sources.into_iter().find_map(|source| match source {
+            Source::Field(_, field) => Some(field),
+            _ => None,
+        })?;
+        let effect = t.world.program.library().effect(classes, callee);
+        let said = effect.and_then(|effect| effect.access.or(effect.touches));
+        let write = said.map_or_else(|| !only_reads(name), |access| access != Access::Read);
+        Some((field, write))
+    }
+
+    fn has_content(&self, class: ClassId) -> bool {
+        let classes = self.translator.world.table();
+        let mut all = classes.supertypes(class).iter().chain([&class]);
+        all.any(|&class| is_container(classes.class_name(class)))
+    }
+
+    /// Whether the receiver is a container of the platform that no other thread can know.
+    fn is_own_container(&self, callee: MethodId, args: &[ValueId], leaked: &Leaked) -> bool {
+        let info = self.translator.world.table().method(callee);
+        !info.flags.is_static()
+            && self.has_content(info.class)
+            && (args.first()).is_some_and(|&receiver| self.is_confined(receiver, leaked))
+    }
+
+    /// What a library method is as a step, and whether that is known of it or only the worst that it can be.
+    fn library_effect(&self, callee: MethodId, args: &[ValueId]) -> (Atomicity, bool) {
         let world = self.translator.world;
         let classes = world.table();
         let receiver = usize::from(!classes.method(callee).flags.is_static());
@@ -217,16 +276,16 @@ impl Writer<'_, '_, '_> {
                 args.get(position).is_none_or(|&arg| self.is_value(arg))
             });
             return if harmless {
-                model.is.into()
+                (model.is.into(), true)
             } else {
-                Atomicity::CMPD
+                (Atomicity::CMPD, false)
             };
         }
         let Some(effect) = world.program.library().effect(classes, callee) else {
-            return Atomicity::CMPD;
+            return (Atomicity::CMPD, false);
         };
         if effect.view.is_some() {
-            return Atomicity::CONST;
+            return (Atomicity::CONST, true);
         }
         // One step each, unless user code takes part.
         let atomics = classes
@@ -237,11 +296,53 @@ impl Writer<'_, '_, '_> {
             .contains("Ljava/util/function/")
             && (atomics || args.iter().skip(receiver).all(|&arg| self.is_value(arg)));
         if effect.access.is_some() && plain {
-            Atomicity::ATOMIC
+            (Atomicity::ATOMIC, true)
         } else {
-            Atomicity::CMPD
+            (Atomicity::CMPD, effect.touches.is_some() && plain)
         }
     }
+}
+
+/// Library classes whose objects are their content.
+fn is_container(class: &str) -> bool {
+    class.starts_with("java/util/concurrent/atomic/")
+        || matches!(
+            class,
+            "java/util/Collection"
+                | "java/util/Map"
+                | "java/util/Dictionary"
+                | "java/util/BitSet"
+                | "java/lang/AbstractStringBuilder"
+                | "java/lang/StringBuffer"
+        )
+}
+
+/// Whether a method of a container that nobody has described only reads it, for all that its name says.
+fn only_reads(name: &str) -> bool {
+    const READING: [&str; 21] = [
+        "get",
+        "is",
+        "contains",
+        "peek",
+        "size",
+        "length",
+        "first",
+        "last",
+        "element",
+        "iterator",
+        "listIterator",
+        "keys",
+        "keySet",
+        "values",
+        "entrySet",
+        "to",
+        "indexOf",
+        "hashCode",
+        "equals",
+        "charAt",
+        "sub",
+    ];
+    READING.iter().any(|prefix| name.starts_with(prefix)) && !name.contains("And")
 }
 
 impl Translator<'_, '_> {

@@ -34,6 +34,8 @@ pub struct Writer<'t, 'f, 'a> {
     bound: FxHashSet<u32>,
     method_lock: Option<Lock>,
     method_protector: Option<Arg>,
+    /// Section 7.3: nobody but this thread knows the receiver while the method runs, so nobody waits for its lock.
+    own_receiver: bool,
     /// Synchronized blocks can be told apart.
     structured: bool,
 }
@@ -59,6 +61,12 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
             bound: FxHashSet::default(),
             method_lock,
             method_protector: None,
+            own_receiver: key.fresh
+                && matches!(locks.method_lock(), Some(MethodLock::Receiver))
+                && shape
+                    .body
+                    .receiver()
+                    .is_some_and(|this| shape.leaking_uses(this).is_empty()),
             structured,
         };
         if let (Some(MethodLock::Receiver), Some(this)) =
@@ -166,13 +174,15 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
         if let Some(lock) = self.method_lock {
             self.translator.record_lock(lock, true);
             let site = self.site(first_line, What::Acquire(lock));
-            self.push(
+            let acquire = if self.own_receiver {
+                Effect::Assume { lock, held: true }
+            } else {
                 Effect::Acquire {
                     lock: Some(lock),
                     protector: self.method_protector,
-                },
-                site,
-            );
+                }
+            };
+            self.push(acquire, site);
         }
         let entry = self.cursor;
         for id in body.block_ids() {
@@ -316,13 +326,15 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
                     // A throw may also be caught: that way the lock stays.
                     let before = self.cursor;
                     let site = self.site(line, What::Release(lock));
-                    self.push(
+                    let release = if self.own_receiver {
+                        Effect::Assume { lock, held: false }
+                    } else {
                         Effect::Release {
                             lock: Some(lock),
                             protector: self.method_protector,
-                        },
-                        site,
-                    );
+                        }
+                    };
+                    self.push(release, site);
                     if matches!(instr.op, Op::Throw { .. }) {
                         self.cursor = before;
                     }
