@@ -47,8 +47,8 @@ fn appending_a_buffer_that_others_may_shorten_is_reported_with_three_stacks() {
     assert_eq!(finding.kind, Kind::Reduction);
     assert_eq!(
         finding.message,
-        "append is not atomic: it gives up lock sb at S.java:19 and has to have taken effect there, \
-         but then takes lock sb at S.java:22"
+        "append is not atomic: it gives up lock sb at S.java:19 and then takes lock sb at S.java:22; \
+         another thread can run in between"
     );
     let reduction = &finding.evidence.reductions[0];
     let told = |step: &untorn_findings::Step| {

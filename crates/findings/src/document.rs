@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::layout::Lines;
 use crate::merge::{merge, sort};
 use crate::{Finding, Region, Verdict};
 
@@ -136,11 +137,15 @@ impl Document {
         (self.assumed.iter()).filter(|assumed| assumed.proofs.contains(region))
     }
 
-    /// The document as text, ending in a newline.
+    /// The document as text, a line for each finding, ending in a newline.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        let mut text = serde_json::to_string_pretty(self)?;
-        text.push('\n');
-        Ok(text)
+        let mut text = Vec::new();
+        self.serialize(&mut serde_json::Serializer::with_formatter(
+            &mut text,
+            Lines::default(),
+        ))?;
+        text.push(b'\n');
+        String::from_utf8(text).map_err(<serde_json::Error as serde::ser::Error>::custom)
     }
 
     /// Reads a saved document, telling a newer one and a half-written one from one that is something else.

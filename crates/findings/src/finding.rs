@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Evidence, Executions, Level, Rank};
+use crate::{Evidence, Executions, Level, Rank, Reproduction};
 
 /// What ought to be atomic and is not: a method, a block in it, or the label of a region in a text trace.
 #[derive(
@@ -167,6 +167,9 @@ pub struct Finding {
     /// How much it deserves a look, once that was judged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rank: Option<Rank>,
+    /// What steered runs have shown of it, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reproduction: Option<Reproduction>,
     /// The same for the same defect in another run, or after lines have moved.
     pub fingerprint: String,
 }
@@ -194,6 +197,7 @@ impl Finding {
             occurrences: 1,
             executions: None,
             rank: None,
+            reproduction: None,
             fingerprint,
         }
     }

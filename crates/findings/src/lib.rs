@@ -10,8 +10,10 @@ mod document;
 mod evidence;
 mod finding;
 mod fingerprint;
+mod layout;
 mod merge;
 mod rank;
+mod reproduction;
 
 pub use document::{
     Assumed, DEMOTED, Document, ReadError, SCHEMA, Suppressed, SuppressedBy, Tool, schema,
@@ -24,3 +26,4 @@ pub use finding::{Finding, Kind, Region, Verdict};
 pub use fingerprint::fingerprint;
 pub use merge::merge;
 pub use rank::{Executions, Level, Rank};
+pub use reproduction::{Replays, Reproduction};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::cause::unite_causes;
-use crate::{Evidence, Executions, Finding, Interleaving, Kind};
+use crate::{Evidence, Executions, Finding, Interleaving, Kind, Reproduction};
 
 /// How many pieces of evidence of one sort are kept for a region: more help nobody.
 const KEPT: usize = 5;
@@ -76,6 +76,11 @@ fn unite(into: &mut Finding, mut from: Finding) {
         (Some(a), Some(b)) => Some(if b.level > a.level { b } else { a }),
         (a, b) => a.or(b),
     };
+    // What was torn says more than what resisted.
+    let torn = |it: &Option<Reproduction>| it.as_ref().map(|it| it.torn);
+    if torn(&from.reproduction) > torn(&into.reproduction) {
+        into.reproduction = from.reproduction;
+    }
     for region in from.affected {
         if !into.affected.contains(&region) {
             into.affected.push(region);

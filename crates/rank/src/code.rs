@@ -1,6 +1,8 @@
 //! The code of regions, as far as class files are at hand.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use untorn_findings::{Document, Finding, Place, Region};
 use untorn_program::classes::{Classes, Loader};
@@ -15,6 +17,8 @@ const DEPTH: u32 = 3;
 #[derive(Debug, Default)]
 pub struct Code {
     loader: Option<Loader>,
+    /// Bodies that were built: regions of one class mostly call the same.
+    bodies: RefCell<HashMap<MethodId, Option<Rc<Body>>>>,
 }
 
 impl Code {
@@ -27,6 +31,7 @@ impl Code {
         loader.link(&loaded);
         Self {
             loader: Some(loader),
+            bodies: RefCell::default(),
         }
     }
 
@@ -50,7 +55,20 @@ impl Code {
                 only
             }
         };
-        RegionBody::new(classes, method)
+        self.body(classes, method)
+    }
+
+    fn body<'a>(&'a self, classes: &'a Classes, method: MethodId) -> Option<RegionBody<'a>> {
+        let mut bodies = self.bodies.borrow_mut();
+        let body = bodies
+            .entry(method)
+            .or_insert_with(|| build_body(classes, method).ok().map(Rc::new));
+        Some(RegionBody {
+            code: self,
+            classes,
+            method,
+            body: Rc::clone(body.as_ref()?),
+        })
     }
 }
 
@@ -90,21 +108,13 @@ pub fn classes_of(findings: &[Finding]) -> BTreeSet<String> {
 /// A method's code.
 #[derive(Debug)]
 pub struct RegionBody<'a> {
+    code: &'a Code,
     classes: &'a Classes,
     method: MethodId,
-    pub body: Body,
+    pub body: Rc<Body>,
 }
 
 impl<'a> RegionBody<'a> {
-    fn new(classes: &'a Classes, method: MethodId) -> Option<Self> {
-        let body = build_body(classes, method).ok()?;
-        Some(Self {
-            classes,
-            method,
-            body,
-        })
-    }
-
     pub fn is_synchronized(&self) -> bool {
         self.classes.method(self.method).flags.is_synchronized()
     }
@@ -132,6 +142,17 @@ impl<'a> RegionBody<'a> {
         }
     }
 
+    /// Whether an instruction accesses a volatile field.
+    pub fn is_volatile(&self, instr: &Instr) -> bool {
+        match instr.op {
+            Op::GetField { field, .. }
+            | Op::PutField { field, .. }
+            | Op::GetStatic { field }
+            | Op::PutStatic { field, .. } => self.classes.field(field).flags.is_volatile(),
+            _ => false,
+        }
+    }
+
     /// The line at which a field of this name is written last in the text.
     pub fn written_at(&self, field: &str) -> Option<u32> {
         let writes = |instr: &&Instr| {
@@ -153,16 +174,26 @@ impl<'a> RegionBody<'a> {
 
     /// Whether the method, or one that it calls and whose code is at hand, makes a call that is wanted.
     pub fn reaches(&self, wanted: &mut dyn FnMut(&str, &str) -> bool) -> bool {
-        self.reaches_within(DEPTH, wanted)
+        self.reaches_within(DEPTH, &mut HashMap::new(), wanted)
     }
 
-    fn reaches_within(&self, depth: u32, wanted: &mut dyn FnMut(&str, &str) -> bool) -> bool {
+    /// What was looked at as deep before, by `looked_at`, is not looked at again.
+    fn reaches_within(
+        &self,
+        depth: u32,
+        looked_at: &mut HashMap<MethodId, u32>,
+        wanted: &mut dyn FnMut(&str, &str) -> bool,
+    ) -> bool {
+        match looked_at.get(&self.method) {
+            Some(before) if *before >= depth => return false,
+            _ => looked_at.insert(self.method, depth),
+        };
         self.body.instrs.iter().any(|instr| {
             (self.callee(instr)).is_some_and(|(class, method)| wanted(class, method))
                 || (depth > 0)
                     .then(|| self.called(instr))
                     .flatten()
-                    .is_some_and(|inner| inner.reaches_within(depth - 1, wanted))
+                    .is_some_and(|inner| inner.reaches_within(depth - 1, looked_at, wanted))
         })
     }
 
@@ -172,8 +203,10 @@ impl<'a> RegionBody<'a> {
             return false;
         };
         called == method
-            || (self.called(instr))
-                .is_some_and(|inner| inner.reaches_within(DEPTH - 1, &mut |_, name| name == method))
+            || (self.called(instr)).is_some_and(|inner| {
+                let wanted = &mut |_: &str, name: &str| name == method;
+                inner.reaches_within(DEPTH - 1, &mut HashMap::new(), wanted)
+            })
     }
 
     /// The body of what a call names, if it is at hand; an overriding method may run instead.
@@ -181,6 +214,6 @@ impl<'a> RegionBody<'a> {
         let Op::Invoke { method, .. } = instr.op else {
             return None;
         };
-        RegionBody::new(self.classes, method)
+        self.code.body(self.classes, method)
     }
 }

@@ -1,6 +1,6 @@
 //! The two accesses of a region between which others come.
 
-use untorn_findings::{EdgeKind, Evidence, Finding, Place, Step};
+use untorn_findings::{EdgeKind, Evidence, Finding, Place, Step, TypingPart};
 
 use crate::code::RegionBody;
 
@@ -18,6 +18,9 @@ pub enum Access {
     /// A call, or something else.
     Other,
 }
+
+/// How types begin the name of what an array or a collection in a field holds.
+const CONTENT: &str = "what ";
 
 /// One end of a tear.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,10 +53,18 @@ impl End {
 
     /// The field's own name, or nothing for what a collection or an atomic holds: no instruction of the program names that.
     pub fn field(&self) -> Option<&str> {
-        if self.target.ends_with(']') || self.target.starts_with("java.") {
+        if self.target.ends_with(']')
+            || self.target.starts_with("java.")
+            || self.target.starts_with(CONTENT)
+        {
             return None;
         }
         self.target.rsplit('.').next()
+    }
+
+    /// Whether it is of the elements of an array, or of what a collection holds, by the field that refers to it.
+    pub fn is_content(&self) -> bool {
+        self.target.starts_with(CONTENT)
     }
 
     /// The object or collection that it belongs to.
@@ -216,14 +227,16 @@ impl Ends {
         })
     }
 
-    /// The last access of the first critical section and the first of the last one; a write says more than a read.
+    /// A read of the first critical section, and a write of a later one, where there are such: a write says more than a read.
     fn of_sections(evidence: &Evidence) -> Option<Self> {
         let views = evidence.method_views.first()?;
-        let [first, .., last] = views.sections.as_slice() else {
-            return None;
-        };
         let reads = |words: &&String| words.ends_with(": read");
         let writes = |words: &&String| words.ends_with(": write");
+        let (first, later) = views.sections.split_first()?;
+        let last = (later
+            .iter()
+            .rfind(|section| section.accesses.iter().any(|one| writes(&one))))
+        .or(later.last())?;
         let before = (first.accesses.iter().find(reads)).or(first.accesses.first())?;
         let after = (last.accesses.iter().find(writes)).or(last.accesses.last())?;
         Some(Self {
@@ -240,6 +253,17 @@ impl Ends {
         let [.., first, last] = typing.parts.as_slice() else {
             return None;
         };
+        // The last is inside of the first: one part, of which types do not know what it does.
+        let inside = (last
+            .place
+            .as_ref()
+            .and_then(|place| place.method.as_deref()))
+        .zip(first.what.strip_prefix("calls ").and_then(callee))
+        .is_some_and(|(method, (_, called))| method == called);
+        let method = |part: &TypingPart| part.place.as_ref().and_then(|place| place.method.clone());
+        if inside && method(first) != method(last) {
+            return None;
+        }
         Some(Self {
             first: End::of_words(&first.what, first.place.as_ref()),
             second: End::of_words(&last.what, last.place.as_ref()),

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use untorn_program::ir::{Body, Op};
+use untorn_program::ir::{Body, Def, Instr, Op};
 use untorn_program::{BlockId, InstrId, ValueId};
 
 use crate::code::RegionBody;
@@ -78,6 +78,26 @@ impl Flow {
         })
     }
 
+    /// Whether the ends are fields of two objects that the code names apart: the receiver, and what comes from elsewhere.
+    pub fn on_two_objects(&self, region: &RegionBody<'_>) -> bool {
+        let body = &region.body;
+        let objects = |ids: &[InstrId]| -> Vec<Option<Def>> {
+            let object = |id: &InstrId| match &body.instr(*id).op {
+                Op::GetField { object, .. } | Op::PutField { object, .. } => {
+                    Some(body.value(*object).def)
+                }
+                _ => None,
+            };
+            ids.iter().map(object).collect()
+        };
+        let param = |defs: &[Option<Def>]| match defs {
+            [Some(Def::Param(n))] => Some(*n),
+            _ => None,
+        };
+        let (first, second) = (objects(&self.first), objects(&self.second));
+        matches!((param(&first), param(&second)), (Some(one), Some(other)) if one != other)
+    }
+
     /// Whether the value of an instruction is tested by a branch.
     pub fn is_tested(body: &Body, id: InstrId) -> bool {
         let Some(value) = body.instr(id).result else {
@@ -108,28 +128,76 @@ fn locate(region: &RegionBody<'_>, end: &End) -> Vec<InstrId> {
     let Some(line) = place.line else {
         return Vec::new();
     };
-    let here = all.filter(|(_, instr)| u32::from(instr.line) == line);
+    let here =
+        || (region.body.all_instrs()).filter(move |(_, instr)| u32::from(instr.line) == line);
+    let fits = |instr: &Instr| match end.access {
+        Access::Read => matches!(instr.op, Op::GetField { .. } | Op::GetStatic { .. }),
+        Access::Write => matches!(instr.op, Op::PutField { .. } | Op::PutStatic { .. }),
+        _ => false,
+    };
+    let is_library_call = |instr: &Instr| {
+        (region.callee(instr)).is_some_and(|(class, method)| {
+            class.starts_with("java/") && !is_wrapper(class) && method != "<init>"
+        })
+    };
+    // `new ArrayList<>(other)` reads the other one.
+    let copies = |instr: &Instr| {
+        let of_library = (region.callee(instr))
+            .is_some_and(|(class, method)| class.starts_with("java/util/") && method == "<init>");
+        of_library && matches!(&instr.op, Op::Invoke { args, .. } if args.len() > 1)
+    };
+    let ids = |wanted: &dyn Fn(&Instr) -> bool| -> Vec<InstrId> {
+        let wanted = here().filter(|(_, instr)| wanted(instr));
+        wanted.map(|(id, _)| id).collect()
+    };
     match end.field() {
-        Some(field) => here
-            .filter(|(_, instr)| {
-                let fits = match end.access {
-                    Access::Read => matches!(instr.op, Op::GetField { .. } | Op::GetStatic { .. }),
-                    Access::Write => matches!(instr.op, Op::PutField { .. } | Op::PutStatic { .. }),
-                    _ => false,
-                };
-                fits && region.field(instr) == Some(field)
-            })
-            .map(|(id, _)| id)
-            .collect(),
+        Some(field) => {
+            let own = ids(&|instr| fits(instr) && region.field(instr) == Some(field));
+            if !own.is_empty() {
+                return own;
+            }
+            // A field of another class, at the line that calls it.
+            let called = ids(&|instr| {
+                (region.callee(instr))
+                    .is_some_and(|(class, method)| !is_wrapper(class) && method != "<init>")
+            });
+            if !called.is_empty() {
+                return called;
+            }
+            let copied = ids(&copies);
+            if !copied.is_empty() {
+                return copied;
+            }
+            // The place is that of another access of the same critical section.
+            (region.body.all_instrs())
+                .filter(|(_, instr)| fits(instr) && region.field(instr) == Some(field))
+                .map(|(id, _)| id)
+                .collect()
+        }
+        None if end.is_content() => {
+            let elements =
+                ids(&|instr| matches!(instr.op, Op::ArrayLoad { .. } | Op::ArrayStore { .. }));
+            if elements.is_empty() {
+                ids(&is_library_call)
+            } else {
+                elements
+            }
+        }
         // What a collection or an atomic holds is accessed by calls.
-        None => here
-            .filter(|(_, instr)| {
-                (region.callee(instr)).is_some_and(|(class, method)| {
-                    class.starts_with("java/") && !is_wrapper(class) && method != "<init>"
-                })
-            })
-            .map(|(id, _)| id)
-            .collect(),
+        None => {
+            let library = ids(&is_library_call);
+            if !library.is_empty() {
+                return library;
+            }
+            let called = ids(&|instr| {
+                (region.callee(instr))
+                    .is_some_and(|(class, method)| !is_wrapper(class) && method != "<init>")
+            });
+            if !called.is_empty() {
+                return called;
+            }
+            ids(&copies)
+        }
     }
 }
 

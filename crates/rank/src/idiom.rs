@@ -1,7 +1,9 @@
 //! Idioms that are correct though others come between their parts.
 
-use untorn_program::InstrId;
+use std::collections::BTreeSet;
+
 use untorn_program::ir::{Body, Instr, Op};
+use untorn_program::{BlockId, InstrId};
 
 use crate::code::RegionBody;
 use crate::ends::{Access, Ends};
@@ -33,6 +35,26 @@ const DOUBLE_CHECK: Idiom = Idiom {
 const SPIN: Idiom = Idiom {
     name: "wait for a value",
     why: "the loop reads until another thread changes the value, and uses nothing else of it",
+};
+const CLAIM: Idiom = Idiom {
+    name: "claim by compareAndSet",
+    why: "only the thread whose conditional update succeeds goes on to the rest",
+};
+const HAND_OVER: Idiom = Idiom {
+    name: "hand-over",
+    why: "what is taken out of a queue or a variable belongs to the thread that took it",
+};
+const PUBLICATION: Idiom = Idiom {
+    name: "publication",
+    why: "plain fields are written first, and then what tells other threads that they are ready",
+};
+const SNAPSHOT: Idiom = Idiom {
+    name: "snapshot",
+    why: "the reference is read once, and then what it refers to, which is not changed in place here",
+};
+const PART: Idiom = Idiom {
+    name: "one of several parts",
+    why: "it picks one object of an array and calls that, which is all it does",
 };
 const ROUNDS: Idiom = Idiom {
     name: "loop over a queue",
@@ -69,7 +91,12 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
         return Some(CONDITIONAL_UPDATE);
     }
     let repeated = flow.first == flow.second && flow.first.iter().all(|id| in_loop(body, *id));
-    if repeated && ends.are_reads() && ends.same_target() && only_tested(body, flow) {
+    // A field that is read anew in each round is a flag; what a call says may be used for the next.
+    let waits = || {
+        (flow.first.iter())
+            .all(|id| region.field(body.instr(*id)).is_some() || only_waits(region, *id))
+    };
+    if repeated && ends.are_reads() && ends.same_target() && only_tested(body, flow) && waits() {
         return Some(SPIN);
     }
     // A `for` loop calls once before its first round and once after each.
@@ -98,6 +125,171 @@ pub fn of_locks(region: &RegionBody<'_>, ends: &Ends) -> Option<Idiom> {
 
 fn in_loop(body: &Body, id: InstrId) -> bool {
     body.block(body.instr(id).block).in_loop
+}
+
+/// Idioms by which a check alone can tell that others are kept out: a run sees by itself whether they are.
+pub fn without_run(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
+    let body = &region.body;
+    let rechecked = ends.first.access == Access::Read
+        && (flow.first.iter()).any(|first| is_rechecked(region, flow, *first));
+    if rechecked {
+        return Some(DOUBLE_CHECK);
+    }
+    if (flow.first.iter()).all(|id| is_claim(region, *id)) {
+        return Some(CLAIM);
+    }
+    let taken = flow.first.iter().all(|id| takes_out(region, *id));
+    if taken && (flow.second.iter()).all(|id| is_on(body, flow, *id)) {
+        return Some(HAND_OVER);
+    }
+    let called = |id: &InstrId| matches!(body.instr(*id).op, Op::Invoke { .. });
+    if (flow.second.iter()).all(|id| called(id) && is_on(body, flow, *id)) {
+        if (flow.first.iter()).all(|id| matches!(body.instr(*id).op, Op::ArrayLoad { .. })) {
+            return Some(PART);
+        }
+        if (flow.first.iter()).all(|id| is_reference_read(region, *id)) {
+            return Some(SNAPSHOT);
+        }
+    }
+    let conditional = |id: &InstrId| is_conditional_call(region, *id) && Flow::is_tested(body, *id);
+    let same = ends.first.object() == ends.second.object();
+    if same && (flow.second.iter()).all(conditional) {
+        return Some(CONDITIONAL_UPDATE);
+    }
+    if ends.first.access == Access::Write
+        && ends.second.access == Access::Write
+        && is_published(region, flow)
+    {
+        return Some(PUBLICATION);
+    }
+    None
+}
+
+/// A reference, and what it refers to, as types name them.
+pub fn snapshot(ends: &Ends) -> Option<Idiom> {
+    let inside = ends.second.target == format!("what {} holds", ends.first.target);
+    (ends.are_reads() && inside).then_some(SNAPSHOT)
+}
+
+/// As a double check, whatever the second end is: what was read first goes nowhere once the lock is taken.
+fn is_rechecked(region: &RegionBody<'_>, flow: &Flow, first: InstrId) -> bool {
+    let lock = (region.body.all_instrs())
+        .find(|(id, instr)| *id > first && takes_lock(region, instr))
+        .map(|(id, _)| id);
+    let used_after = |lock: InstrId| {
+        region.body.all_instrs().any(|(id, instr)| {
+            id > lock
+                && match &instr.op {
+                    Op::PutField { value, .. } | Op::PutStatic { value, .. } => {
+                        flow.derived.contains(value)
+                    }
+                    Op::Invoke { args, .. } => args.iter().any(|arg| flow.derived.contains(arg)),
+                    _ => false,
+                }
+        })
+    };
+    lock.is_some_and(|lock| !used_after(lock)) && is_double_checked(region, first)
+}
+
+/// Whether it is a conditional update whose answer decides what follows.
+fn is_claim(region: &RegionBody<'_>, id: InstrId) -> bool {
+    let instr = region.body.instr(id);
+    (region.callee(instr)).is_some_and(|(class, method)| {
+        class.starts_with("java/util/concurrent/atomic/")
+            && (CONDITIONAL.contains(&method) || method == "getAndSet")
+    }) && Flow::is_tested(&region.body, id)
+}
+
+/// Whether a call reads a reference that others may replace.
+fn is_reference_read(region: &RegionBody<'_>, id: InstrId) -> bool {
+    (region.callee(region.body.instr(id))).is_some_and(|(class, method)| {
+        class.ends_with("/atomic/AtomicReference")
+            && method.starts_with("get")
+            && !method.contains("And")
+    })
+}
+
+/// Whether a call gives what it returns to its caller alone.
+fn takes_out(region: &RegionBody<'_>, id: InstrId) -> bool {
+    (region.callee(region.body.instr(id))).is_some_and(|(class, method)| {
+        class.starts_with("java/util/")
+            && ["take", "poll", "remove", "pop", "getAndSet", "exchange"]
+                .iter()
+                .any(|name| method.starts_with(name))
+    })
+}
+
+/// Whether an instruction works on an object that comes from the first end.
+fn is_on(body: &Body, flow: &Flow, id: InstrId) -> bool {
+    match &body.instr(id).op {
+        Op::GetField { object, .. } | Op::PutField { object, .. } => flow.derived.contains(object),
+        Op::Invoke { args, .. } => args.first().is_some_and(|on| flow.derived.contains(on)),
+        _ => false,
+    }
+}
+
+/// Whether plain fields are written, and behind them what others wait for or look at.
+fn is_published(region: &RegionBody<'_>, flow: &Flow) -> bool {
+    let plain = flow
+        .first
+        .iter()
+        .all(|id| !region.is_volatile(region.body.instr(*id)));
+    let last = flow.second.iter().max();
+    let tells = |(id, instr): (InstrId, &Instr)| {
+        let later = last.is_some_and(|last| id >= *last);
+        let told = match &instr.op {
+            Op::PutField { .. } | Op::PutStatic { .. } => region.is_volatile(instr),
+            Op::Invoke { .. } => region.callee(instr).is_some_and(|(class, method)| {
+                class.starts_with("java/util/concurrent/")
+                    && matches!(
+                        method,
+                        "countDown" | "complete" | "put" | "offer" | "arrive"
+                    )
+            }),
+            _ => false,
+        };
+        later && told
+    };
+    plain && region.body.all_instrs().any(tells)
+}
+
+/// Whether the loop around a read does nothing but read and wait.
+fn only_waits(region: &RegionBody<'_>, id: InstrId) -> bool {
+    let body = &region.body;
+    let at = body.instr(id).block;
+    let (before, behind) = (reached(body, at, false), reached(body, at, true));
+    let asks = region.callee(body.instr(id));
+    body.instrs.iter().all(|instr| {
+        let inside = before.contains(&instr.block) && behind.contains(&instr.block);
+        !inside
+            || match &instr.op {
+                Op::PutField { .. } | Op::PutStatic { .. } | Op::ArrayStore { .. } => false,
+                Op::Invoke { .. } => region
+                    .callee(instr)
+                    .is_some_and(|callee| Some(callee) == asks || is_pause(callee)),
+                _ => true,
+            }
+    })
+}
+
+fn is_pause((class, method): (&str, &str)) -> bool {
+    matches!(class, "java/lang/Thread" | "java/lang/System")
+        || class.ends_with("/LockSupport")
+        || class.ends_with("/TimeUnit")
+        || method == "wait"
+        || method.starts_with("await")
+}
+
+/// The blocks on cycles or ways from this one, or to it.
+fn reached(body: &Body, from: BlockId, forward: bool) -> BTreeSet<BlockId> {
+    let mut known = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(at) = open.pop() {
+        let block = body.block(at);
+        let next = if forward { &block.succs } else { &block.preds };
+        open.extend(next.iter().copied().filter(|next| known.insert(*next)));
+    }
+    known
 }
 
 /// Whether what is read is tested by branches and used for nothing else.
@@ -147,9 +339,7 @@ fn is_conditional(region: &RegionBody<'_>, flow: &Flow) -> bool {
     let body = &region.body;
     flow.second.iter().all(|&id| {
         let instr = body.instr(id);
-        let conditional = (region.callee(instr)).is_some_and(|(class, method)| {
-            class.starts_with("java/") && CONDITIONAL.contains(&method)
-        });
+        let conditional = is_conditional_call(region, id);
         let answered = instr.result.is_some_and(|answer| {
             body.instrs.iter().any(|other| {
                 let mut used = false;
@@ -167,6 +357,19 @@ fn is_conditional(region: &RegionBody<'_>, flow: &Flow) -> bool {
                 .any(|(later, other)| later > id && asks.is_some() && region.callee(other) == asks)
         });
         conditional && (answered || asked_again)
+    })
+}
+
+/// Whether a call of the library changes something only if it is still as expected.
+fn is_conditional_call(region: &RegionBody<'_>, id: InstrId) -> bool {
+    let instr = region.body.instr(id);
+    let Op::Invoke { args, .. } = &instr.op else {
+        return false;
+    };
+    (region.callee(instr)).is_some_and(|(class, method)| {
+        // `remove(key, value)` of a map; a list's `remove(index)` has one argument less.
+        let expects = method == "remove" && class.ends_with("Map") && args.len() == 3;
+        class.starts_with("java/") && (CONDITIONAL.contains(&method) || expects)
     })
 }
 

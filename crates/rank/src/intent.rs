@@ -1,10 +1,13 @@
 //! What names and locks say of what the author meant.
 
 use untorn_findings::Region;
-use untorn_program::ir::Op;
+use untorn_program::InstrId;
+use untorn_program::classes::Type;
+use untorn_program::ir::{Instr, Op};
 
 use crate::Scale;
 use crate::code::RegionBody;
+use crate::flow::Flow;
 
 /// Beginnings of names under which a stale or torn answer does no harm.
 const HARMLESS: [&str; 11] = [
@@ -64,6 +67,24 @@ pub fn of_code(body: &RegionBody<'_>, scale: &mut Scale) {
     } else if body.is_synchronized() || takes_locks(body) {
         scale.put(1, "it takes a lock, so it was meant to be safe");
     }
+}
+
+/// Whether the ends ask how many there are, and a loop of the region then asks for one of them by its number, which may be gone by then.
+pub fn bounds_index(body: &RegionBody<'_>, flow: &Flow) -> bool {
+    let is_list = |class: &str| class.starts_with("java/util/");
+    let asks = |id: &InstrId| {
+        (body.callee(body.body.instr(*id)))
+            .is_some_and(|(class, method)| is_list(class) && method == "size")
+    };
+    let by_number = |instr: &Instr| {
+        let by_name = (body.callee(instr)).is_some_and(|(class, method)| {
+            is_list(class) && matches!(method, "get" | "elementAt" | "set" | "remove")
+        });
+        let numbered = matches!(&instr.op, Op::Invoke { args, .. }
+            if args.get(1).is_some_and(|at| body.body.value(*at).ty == Type::Int));
+        by_name && numbered && body.body.block(instr.block).in_loop
+    };
+    flow.first.iter().all(asks) && body.body.instrs.iter().any(by_number)
 }
 
 /// Whether the method, or one that it calls and whose code is at hand, waits for other threads.

@@ -18,17 +18,22 @@ mod flow;
 mod idiom;
 mod intent;
 mod pattern;
+mod sections;
 mod sites;
 
 use std::collections::BTreeSet;
 
-use untorn_findings::{Document, Finding, Kind, Level, Rank, fingerprint};
+use untorn_findings::{Document, Finding, GuardLoss, Kind, Level, Rank, fingerprint};
+use untorn_program::InstrId;
 
 pub use code::{Code, classes_of};
 
+use code::RegionBody;
 use ends::Ends;
 use flow::{Flow, Stale};
+use idiom::Idiom;
 use pattern::Pattern;
+use sections::Lock;
 
 /// From so many points on a finding is high.
 const HIGH: i32 = 4;
@@ -87,6 +92,69 @@ fn low(why: &str) -> Rank {
     }
 }
 
+fn named(idiom: Idiom) -> Rank {
+    Rank {
+        level: Level::Low,
+        reasons: vec![idiom.why.to_owned()],
+        idiom: Some(idiom.name.to_owned()),
+    }
+}
+
+/// Whether a run, or a trace of one, has shown an order of accesses or the locks that were held.
+fn is_watched(finding: &Finding) -> bool {
+    let evidence = &finding.evidence;
+    !evidence.interleavings.is_empty() || !evidence.reductions.is_empty()
+}
+
+/// Why others can hardly come between, though types do not see it: both ends are in one critical section, and nobody is known to go without its lock.
+fn kept_together(
+    finding: &Finding,
+    body: &RegionBody<'_>,
+    flow: &Flow,
+    ends: &Ends,
+) -> Option<&'static str> {
+    let both: Vec<_> = flow.first.iter().chain(&flow.second).copied().collect();
+    let lock = sections::around(body, &both, ends.are_reads())?;
+    let mut lost = lost_guards(finding);
+    match lock {
+        Lock::Fixed if lost.next().is_none() => {
+            Some("both parts are in one critical section, and no access without its lock is known")
+        }
+        // Objects of another class may be guarded by the lock of the one that has them.
+        Lock::Fixed => lost_guards(finding)
+            .all(|guard| is_of_another(&guard.field, finding) && is_inside(guard, body, &both))
+            .then_some(
+                "both parts are in one critical section, whose lock may well guard the objects of the other class",
+            ),
+        Lock::Picked => lost
+            .all(|guard| guard.place.as_ref().is_some_and(|place| body.holds(place)))
+            .then_some(
+                "both parts are in one critical section, whose lock is picked while the program runs or is of a kind that types do not follow",
+            ),
+    }
+}
+
+fn lost_guards(finding: &Finding) -> impl Iterator<Item = &GuardLoss> {
+    (finding.evidence.typings.iter()).flat_map(|typing| &typing.guards_lost)
+}
+
+/// Whether a field is of another class than the region.
+fn is_of_another(field: &str, finding: &Finding) -> bool {
+    let field = field.strip_suffix(" (content)").unwrap_or(field);
+    let class = field.rsplit_once('.').map(|(class, _)| class);
+    class.is_some() && class != finding.region.class.as_deref()
+}
+
+/// Whether the access without the guard is one that the region makes itself, or what it calls at its ends.
+fn is_inside(guard: &GuardLoss, body: &RegionBody<'_>, ends: &[InstrId]) -> bool {
+    (guard.place.as_ref()).is_some_and(|place| {
+        body.holds(place)
+            || (place.method.as_deref()).is_some_and(|method| {
+                (ends.iter()).all(|id| body.leads_to(body.body.instr(*id), method))
+            })
+    })
+}
+
 fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     let evidence = &finding.evidence;
     match finding.kind {
@@ -119,11 +187,7 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         None => idiom::of_locks(body, &ends),
     });
     if let Some(idiom) = idiom {
-        return Rank {
-            level: Level::Low,
-            reasons: vec![idiom.why.to_owned()],
-            idiom: Some(idiom.name.to_owned()),
-        };
+        return named(idiom);
     }
     // Without a run an analysis names the first two accesses that do not compose; a write behind them matters more.
     if finding.evidence.interleavings.is_empty()
@@ -133,8 +197,26 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         flow = Flow::of(body, &later);
         ends = later;
     }
+    if let Some(idiom) = idiom::snapshot(&ends).filter(|_| !is_watched(finding)) {
+        return named(idiom);
+    }
     let mut scale = Scale::default();
-    let pattern = Pattern::of(&ends);
+    let mut pattern = Pattern::of(&ends);
+    if !is_watched(finding)
+        && let (Some(body), Some(flow)) = (&body, &flow)
+    {
+        if let Some(idiom) = idiom::without_run(body, flow, &ends) {
+            return named(idiom);
+        }
+        if let Some(why) = kept_together(finding, body, flow, &ends) {
+            return low(why);
+        }
+        // Types name the field, and not of which object.
+        if matches!(pattern, Pattern::LostUpdate | Pattern::DirtyRead) && flow.on_two_objects(body)
+        {
+            pattern = Pattern::TwoObjects;
+        }
+    }
     scale.put(pattern.points(), pattern.words());
     match &flow {
         Some(flow) => match flow.stale {
@@ -152,6 +234,14 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
             );
         }
         None => {}
+    }
+    if let (Some(body), Some(flow)) = (&body, &flow)
+        && intent::bounds_index(body, flow)
+    {
+        scale.put(
+            2,
+            "the size bounds an index, which can then be out of range",
+        );
     }
     if finding.verdict.is_seen() {
         scale.put(1, "it happened in the recorded run");
@@ -189,7 +279,11 @@ fn without_ends(finding: &Finding) -> Rank {
             ..low("the regions see each other's data in an order that no serial run has")
         },
         Kind::Cycle => low("only synchronization orders the regions, no data"),
-        Kind::MethodInconsistency | Kind::Reduction | Kind::Torn => Rank {
+        // A view that nobody can say where it is torn is no place to repair.
+        Kind::MethodInconsistency => low(
+            "the views of its critical sections differ, and no two accesses are known that others come between",
+        ),
+        Kind::Reduction | Kind::Torn => Rank {
             level: Level::Medium,
             ..low("the evidence does not say between which accesses others come")
         },

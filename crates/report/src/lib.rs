@@ -1,4 +1,4 @@
-//! The faces of a findings document: text for terminals, SARIF for code hosts, HTML for browsers, Markdown for job summaries.
+//! The faces of a findings document: text for terminals, SARIF for code hosts, HTML for browsers, Markdown for job summaries, and what GitLab and build servers take.
 //!
 //! *Invariant.* A face takes a [`Document`](untorn_findings::Document), and [`Excerpts`] of the sources where there are any, and yields text: it reads no trace, no file and no terminal.
 //!
@@ -6,7 +6,9 @@
 
 pub mod diff;
 pub mod excerpts;
+pub mod gitlab;
 pub mod html;
+pub mod junit;
 pub mod kinds;
 pub mod opinions;
 mod places;
@@ -18,3 +20,6 @@ pub mod text;
 pub mod words;
 
 pub use excerpts::{Excerpts, Listing, Mismatch};
+
+/// Under this name the statistics of a check count the classes of a library that show no sign of threads.
+pub const NOT_FOR_THREADS: &str = "not written for threads";

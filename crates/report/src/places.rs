@@ -2,6 +2,8 @@
 
 use untorn_findings::{Finding, Place, Region, Step};
 
+use crate::Excerpts;
+
 /// Calls `visit` for each place of the finding, some more than once.
 pub fn visit(finding: &Finding, visit: &mut dyn FnMut(&Place)) {
     visit(&of_region(&finding.region));
@@ -55,4 +57,30 @@ pub fn of_region(region: &Region) -> Place {
         file: region.file.clone(),
         line: region.line,
     }
+}
+
+/// Where a code host shows a finding: its region, or where it is first left if the region has no file.
+pub fn shown(finding: &Finding) -> Place {
+    let mut place = of_region(&finding.region);
+    if place.file.is_none() {
+        visit(finding, &mut |candidate| {
+            if place.file.is_none() && candidate.file.is_some() {
+                place = candidate.clone();
+            }
+        });
+    }
+    place
+}
+
+/// The path of the source if it was found, else where its package says that it is.
+pub fn path(place: &Place, excerpts: &Excerpts) -> Option<String> {
+    if let Some(listing) = excerpts.listing(place) {
+        return Some(listing.path.clone());
+    }
+    let file = place.file.as_deref()?;
+    let class = place.class.as_deref().unwrap_or("");
+    Some(match class.rsplit_once('.') {
+        Some((package, _)) => format!("{}/{file}", package.replace('.', "/")),
+        None => file.to_owned(),
+    })
 }

@@ -229,16 +229,7 @@ impl Writer<'_> {
 
     /// Where a code host shows the result: the region, or where it is first left if the region has no line.
     fn result_location(&self, finding: &Finding) -> Value {
-        let region = places::of_region(&finding.region);
-        let mut place = region.clone();
-        if place.file.is_none() {
-            places::visit(finding, &mut |candidate| {
-                if place.file.is_none() && candidate.file.is_some() {
-                    place = candidate.clone();
-                }
-            });
-        }
-        let mut location = self.location(&place, None);
+        let mut location = self.location(&places::shown(finding), None);
         location["logicalLocations"] = json!([logical(&finding.region)]);
         location
     }
@@ -262,18 +253,8 @@ impl Writer<'_> {
         location
     }
 
-    /// The path of the source if it was found, else where its package says that it is.
     fn uri(&self, place: &Place) -> Option<String> {
-        if let Some(listing) = self.excerpts.listing(place) {
-            return Some(encode(&listing.path));
-        }
-        let file = place.file.as_deref()?;
-        let class = place.class.as_deref().unwrap_or("");
-        let path = match class.rsplit_once('.') {
-            Some((package, _)) => format!("{}/{file}", package.replace('.', "/")),
-            None => file.to_owned(),
-        };
-        Some(encode(&path))
+        places::path(place, self.excerpts).map(|path| encode(&path))
     }
 
     fn code_flow(&self, interleaving: &Interleaving) -> Value {

@@ -9,6 +9,7 @@ mod style;
 
 use untorn_findings::{Document, Finding, Level, Verdict};
 
+use crate::NOT_FOR_THREADS;
 use crate::show::{Show, shown};
 use crate::words::{count, headline, place_text, verdict_counts};
 use crate::{Excerpts, opinions, places, repair, words};
@@ -173,6 +174,19 @@ impl Page<'_> {
             if let Some(shared) = looked_at("shared objects") {
                 line.push_str(&format!("; {} shared", count(shared as usize, "object")));
             }
+            self.paragraph(0, &line);
+        }
+        let unthreaded =
+            (document.stats.get(NOT_FOR_THREADS)).and_then(|all| all.get("count")?.as_u64());
+        if let Some(classes) = unthreaded {
+            let line = format!(
+                "not written for threads: {} (no lock, volatile field or concurrent collection; heuristic = \"all-methods\" in a specification looks at them too)",
+                if classes == 1 {
+                    "1 class".to_owned()
+                } else {
+                    format!("{classes} classes")
+                }
+            );
             self.paragraph(0, &line);
         }
         if self.options.verbose {

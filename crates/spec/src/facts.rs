@@ -44,6 +44,8 @@ pub struct MethodFacts {
     pub unstructured: bool,
     /// Whether it itself, not a callee, calls wait, notify, sleep, park, join, await or a future's get, or spins until another thread has written.
     pub interrupts: bool,
+    /// Whether it itself, not a callee, waits for what others do: a part of what interrupts, without sleeping, notifying and joining a thread.
+    pub waits: bool,
     /// Whether it gives out a field, and does nothing else.
     pub is_getter: bool,
     /// Whether it itself, not a callee, starts threads.

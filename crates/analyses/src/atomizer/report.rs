@@ -170,7 +170,7 @@ impl Teller<'_> {
             None => String::new(),
         };
         format!(
-            "it {}{} and has to have taken effect there, but then {}{}",
+            "it {}{} and then {}{}; another thread can run in between",
             self.phrase(commit),
             place(commit),
             self.phrase(violation),

@@ -5,6 +5,7 @@
 mod browser;
 mod changes;
 mod expected;
+mod hosts;
 mod html;
 mod sample;
 mod sarif;
