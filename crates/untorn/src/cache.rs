@@ -75,12 +75,17 @@ fn clear(folder: &Path) -> io::Result<()> {
 }
 
 fn default_folder() -> Option<PathBuf> {
+    Some(folder()?.join("check"))
+}
+
+/// The user's folder for what can be made again.
+pub fn folder() -> Option<PathBuf> {
     let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let base = of("XDG_CACHE_HOME")
         .or_else(|| of("LOCALAPPDATA"))
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(of("HOME")?).join(".cache")))?;
-    Some(base.join("untorn").join("check"))
+    Some(base.join("untorn"))
 }
 
 fn key(plan: &LoadPlan, sources: &[PathBuf], options: &str) -> io::Result<String> {

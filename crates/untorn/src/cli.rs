@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::check::CheckArgs;
 use crate::commands::infer::InferArgs;
+use crate::commands::reproduce::ReproduceArgs;
 use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
@@ -25,6 +26,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(RunArgs),
+    Reproduce(ReproduceArgs),
     Record(RecordArgs),
     Check(CheckArgs),
     Infer(InferArgs),
@@ -145,6 +147,10 @@ pub enum Format {
     Sarif,
     /// One page for a browser, complete in itself.
     Html,
+    /// The code quality report of GitLab.
+    Gitlab,
+    /// JUnit's XML, for build servers.
+    Junit,
 }
 
 /// Show saved findings in any form, united, or what changed between two of them.
@@ -185,6 +191,12 @@ pub struct RunArgs {
     pub fast: bool,
     #[command(flatten)]
     pub watch: WatchArgs,
+    /// Run the program again, steered, until what is suspected was observed or 60 s have passed: as untorn reproduce.
+    #[arg(long, conflicts_with_all = ["plan", "mode"])]
+    pub reproduce: bool,
+    /// Hold threads up as these plans say (see untorn reproduce), and look only for what can be seen torn: --fast.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["with", "mode"])]
+    pub plan: Option<PathBuf>,
     /// Report what is torn in libraries, build tools, test frameworks and language runtimes, too.
     #[arg(long)]
     pub all_code: bool,
@@ -420,12 +432,15 @@ pub enum Generate {
     Completions { shell: clap_complete::Shell },
     /// Write manual pages into a folder.
     Man { folder: PathBuf },
-    /// Print the JSON schema of saved findings or of untorn.toml.
+    /// Print the JSON schema of saved findings, of untorn.toml or of plans.
     Schema { of: SchemaOf },
+    /// Print where the agent's library is, for -agentpath; it is unpacked first if need be.
+    Agent,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum SchemaOf {
     Findings,
     Config,
+    Plan,
 }

@@ -13,7 +13,7 @@ use untorn_types::annotations::NamedSource;
 use crate::failure::Failure;
 
 /// How a person says in the sources that nothing is to be reported.
-const NO_WARN: &str = "no_warn";
+pub const NO_WARN: &str = "no_warn";
 
 /// Folders of sources, with the files read so far.
 #[derive(Debug)]

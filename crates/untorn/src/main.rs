@@ -7,6 +7,8 @@ mod cache;
 mod cli;
 mod code;
 mod commands;
+mod declared;
+mod embedded;
 mod failure;
 mod library;
 mod output;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Refine(args) => commands::refine::run(&args),
         Command::Spec(args) => commands::spec::run(&args),
         Command::Profile(args) => commands::profile::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
     });

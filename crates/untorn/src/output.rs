@@ -12,7 +12,7 @@ use untorn_config::Date;
 use untorn_findings::{Document, Finding, Level, ReadError};
 use untorn_rank::Code;
 use untorn_report::show::{Show, shown};
-use untorn_report::{diff, html, sarif, summary, text};
+use untorn_report::{diff, gitlab, html, junit, sarif, summary, text};
 use untorn_trace::Note;
 
 use crate::cli::{FailOn, Format, OutputArgs, ShowArg};
@@ -61,6 +61,8 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
         Format::Json => document.to_json()?,
         Format::Sarif => sarif::render(&narrowed(&document, args), &excerpts)?,
         Format::Html => html::render(&document, &excerpts)?,
+        Format::Gitlab => gitlab::render(&narrowed(&document, args), &excerpts)?,
+        Format::Junit => junit::render(&narrowed(&document, args)),
     };
     write(&rendered, args)?;
     if let Some(path) = &args.summary {
@@ -139,6 +141,7 @@ pub fn format(args: &OutputArgs) -> Format {
             Some("json") => Format::Json,
             Some("sarif") => Format::Sarif,
             Some("html" | "htm") => Format::Html,
+            Some("xml") => Format::Junit,
             _ => Format::Text,
         })
 }

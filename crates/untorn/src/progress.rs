@@ -1,6 +1,8 @@
-//! A progress bar for long inputs, on terminals only.
+//! How far long work has come: a bar or spinner on terminals, a line now and then in logs.
 
 use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -45,33 +47,79 @@ impl Bar {
     }
 }
 
-/// Says which part of a long work is going on.
+/// Says which part of a long work is going on: on terminals all the time, elsewhere in a line now and then.
 #[derive(Debug)]
-pub struct Stage(Option<ProgressBar>);
+pub struct Stage(Shown);
+
+#[derive(Debug)]
+enum Shown {
+    Spinner(ProgressBar),
+    Lines(Lines),
+}
 
 impl Stage {
     /// Begins with the first part.
     pub fn begin(what: &'static str) -> Self {
-        let shown = std::io::stderr().is_terminal().then(|| {
+        if std::io::stderr().is_terminal() {
             let spinner = ProgressBar::new_spinner().with_message(what);
             spinner.enable_steady_tick(PATIENCE / 7);
-            spinner
-        });
-        Self(shown)
+            return Self(Shown::Spinner(spinner));
+        }
+        let print = |line: String| eprintln!("untorn: {line}");
+        Self(Shown::Lines(Lines::begin(what, BETWEEN_LINES, print)))
     }
 
     /// Goes on to another part.
     pub fn next(&self, what: &'static str) {
-        if let Some(spinner) = &self.0 {
-            spinner.set_message(what);
+        match &self.0 {
+            Shown::Spinner(spinner) => spinner.set_message(what),
+            Shown::Lines(lines) => lines.next(what),
         }
     }
 
     /// The work is done.
     pub fn end(self) {
-        if let Some(spinner) = self.0 {
+        if let Shown::Spinner(spinner) = self.0 {
             spinner.finish_and_clear();
         }
+    }
+}
+
+/// How often a log is told that work goes on.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// A thread that says what is going on; it ends when this is dropped.
+#[derive(Debug)]
+struct Lines(Sender<&'static str>);
+
+impl Lines {
+    fn begin(
+        first: &'static str,
+        every: Duration,
+        print: impl Fn(String) + Send + 'static,
+    ) -> Self {
+        let (sender, changes) = channel();
+        let begun = Instant::now();
+        thread::spawn(move || {
+            let mut what = first;
+            let mut due = begun + every;
+            loop {
+                match changes.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                    Ok(next) => what = next,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Timeout) => {
+                        print(format!("{what}, {} s so far", begun.elapsed().as_secs()));
+                        due += every;
+                    }
+                }
+            }
+        });
+        Self(sender)
+    }
+
+    fn next(&self, what: &'static str) {
+        // Without the thread nothing is said, and that is all.
+        let _ = self.0.send(what);
     }
 }
 
@@ -80,5 +128,31 @@ impl Drop for Bar {
         if let Some(bar) = &self.shown {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_told_what_is_going_on_and_nothing_after_the_end() {
+        let (sender, said) = channel();
+        let print = move |line| sender.send(line).unwrap_or_default();
+        let lines = Lines::begin("reading", Duration::from_millis(20), print);
+        let first = said.recv_timeout(Duration::from_mins(1));
+        assert!(first.is_ok_and(|line| line.starts_with("reading, ")));
+        lines.next("checking");
+        // What was under way when the part changed may still come.
+        let rest = || said.recv_timeout(Duration::from_mins(1));
+        let mut line = rest();
+        while line.as_ref().is_ok_and(|line| line.starts_with("reading")) {
+            line = rest();
+        }
+        assert!(line.is_ok_and(|line| line.starts_with("checking, ")));
+        drop(lines);
+        // The thread ends, and with it whatever prints.
+        while rest().is_ok() {}
+        assert!(said.recv().is_err());
     }
 }

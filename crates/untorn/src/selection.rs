@@ -10,6 +10,7 @@ use untorn_analyses::doublechecker::{DoubleChecker, Mode, Profile, Selected, Sel
 use untorn_analyses::{Analysis, aerodrome, atomizer, doublechecker, lockset, velodrome, views};
 use untorn_spec::{Assume, Specification};
 
+use crate::declared;
 use crate::failure::Failure;
 
 /// The analyses by their names on the command line.
@@ -129,8 +130,12 @@ pub struct Wanted {
 
 impl SelectionArgs {
     /// Reads what the arguments name, and makes the analyses; `default` if they name none.
-    pub fn select(&self, default: &[AnalysisName]) -> Result<Wanted, Failure> {
-        let specification = specification(self.spec.as_deref())?;
+    ///
+    /// What the sources declare is a part of the specification.
+    pub fn select(&self, default: &[AnalysisName], sources: &[PathBuf]) -> Result<Wanted, Failure> {
+        let mut specification = specification(self.spec.as_deref())?;
+        // What cannot be used has been said when the command began.
+        let _unused = declared::add_to(&mut specification, sources)?;
         let sync_edges = self.sync_edges == Switch::On;
         if matches!(self.mode, RunMode::Single | RunMode::Precise) && !self.profile.is_empty() {
             return Err(Failure::Usage(

@@ -2,11 +2,17 @@
 //!
 //! Their own are the classes of the build in the working directory (Maven's and Gradle's layouts), else what the command itself runs: directories of its class path, the package of its main class and what is beside it in the same jar.
 //! If nothing of that can be found out, everything is but build tools, test frameworks and language runtimes.
+//! Of what is checked without a run, everything is the user's that was named, but for the libraries that are packed into one jar with an application.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use untorn_findings::Document;
+
+use crate::output::note;
 
 /// Packages of those that nobody asks about.
 const TOOLS: [&str; 27] = [
@@ -86,6 +92,45 @@ impl Whose {
             own.add_command(command, folder);
         }
         own
+    }
+
+    /// Finds it out for classes that are checked; nothing if all of them are the user's.
+    pub fn of_checked(paths: &[PathBuf]) -> Option<Self> {
+        let mut own = Self::default();
+        for path in paths.iter().filter(|path| path.is_file()) {
+            own.add_packed(path);
+        }
+        if own == Self::default() {
+            return None;
+        }
+        // What was named beside such a jar was meant.
+        for path in paths {
+            if path.is_dir() {
+                own.add_folder(path, 0);
+            } else if main_of_packed(path).is_none() {
+                own.add_classes(path);
+            }
+        }
+        Some(own)
+    }
+
+    /// Leaves out what is torn in code that is not the user's, and says so.
+    pub fn leave_out_others(&self, document: &mut Document) {
+        let all = document.findings.len();
+        let is_own = |class: Option<&str>| class.is_none_or(|class| self.has(class));
+        (document.findings).retain(|finding| is_own(finding.region.class.as_deref()));
+        (document.unproved).retain(|finding| is_own(finding.region.class.as_deref()));
+        let others = all - document.findings.len();
+        if others > 0 {
+            let count = match others {
+                1 => "1 finding is".to_owned(),
+                n => format!("{n} findings are"),
+            };
+            note(&format!(
+                "{count} in the code of others and not shown (own is {}); --all-code shows them",
+                self.describe()
+            ));
+        }
     }
 
     /// Whether a class, by its name with dots, is the user's own.
@@ -228,10 +273,91 @@ impl Whose {
     }
 
     fn add_jar(&mut self, jar: &Path) {
+        if self.add_packed(jar) {
+            return;
+        }
         if let Some(main) = main_class(jar) {
             self.add_main(&main);
         }
     }
+
+    /// Adds the application of a jar that holds libraries too; any other jar is left alone.
+    fn add_packed(&mut self, jar: &Path) -> bool {
+        let Some(packed) = main_of_packed(jar) else {
+            return false;
+        };
+        if packed.roots.is_empty() {
+            if let Some(main) = &packed.main {
+                self.add_main(main);
+            }
+        } else {
+            // Libraries are in jars of their own inside, so what is beside them is the application.
+            self.packages.extend(packed.roots);
+        }
+        true
+    }
+
+    /// Adds the packages of the classes in a jar.
+    fn add_classes(&mut self, jar: &Path) {
+        self.packages.extend(packages(jar, ""));
+    }
+}
+
+/// An application that is packed together with its libraries.
+struct Packed {
+    main: Option<String>,
+    /// Its packages, where the jar has a place of their own for them.
+    roots: BTreeSet<String>,
+}
+
+/// Where applications lie in jars whose libraries are jars inside.
+const PLACES: [&str; 2] = ["BOOT-INF/classes/", "WEB-INF/classes/"];
+
+/// What is packed in a jar beside its libraries; nothing if it holds no libraries.
+fn main_of_packed(jar: &Path) -> Option<Packed> {
+    let names = entries(jar);
+    let place = PLACES
+        .iter()
+        .find(|place| names.iter().any(|name| name.starts_with(**place)));
+    let main = main_class(jar);
+    if let Some(place) = place {
+        let roots = packages(jar, place);
+        return Some(Packed { main, roots });
+    }
+    // Each artifact of a build leaves its description behind when it is packed.
+    let artifacts = (names.iter())
+        .filter(|name| name.starts_with("META-INF/maven/") && name.ends_with("/pom.properties"))
+        .count();
+    (artifacts > 1 && main.is_some()).then_some(Packed {
+        main,
+        roots: BTreeSet::new(),
+    })
+}
+
+/// The packages of the classes below a place in a jar.
+fn packages(jar: &Path, place: &str) -> BTreeSet<String> {
+    (entries(jar).iter())
+        .filter_map(|name| name.strip_prefix(place))
+        .filter(|name| {
+            Path::new(name)
+                .extension()
+                .is_some_and(|ending| ending == "class")
+        })
+        .filter(|name| !name.starts_with("META-INF/"))
+        .map(|name| match name.rsplit_once('/') {
+            Some((package, _)) => package.replace('/', "."),
+            None => String::new(),
+        })
+        .collect()
+}
+
+/// The names of what a jar holds, as far as they can be read.
+fn entries(jar: &Path) -> Vec<String> {
+    let archive = std::fs::File::open(jar)
+        .ok()
+        .and_then(|file| zip::ZipArchive::new(file).ok());
+    let names = archive.iter().flat_map(zip::ZipArchive::file_names);
+    (names.filter_map(Result::ok).map(Cow::into_owned)).collect()
 }
 
 /// The class that a jar starts, by its manifest; of one that starts others, that one.
@@ -304,6 +430,74 @@ mod tests {
             folder.path(),
         );
         assert!(plain.has("Counter") && !plain.has("org.junit.Assert"));
+    }
+
+    fn jar(folder: &Path, name: &str, entries: &[(&str, &str)]) -> PathBuf {
+        use std::io::Write;
+        let path = folder.join(name);
+        let mut writer = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+        for (name, text) in entries {
+            let options = zip::write::SimpleFileOptions::default();
+            writer.start_file(*name, options).unwrap();
+            writer.write_all(text.as_bytes()).unwrap();
+        }
+        writer.finish().unwrap();
+        path
+    }
+
+    #[test]
+    fn an_application_is_told_from_the_libraries_that_are_packed_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let boot = jar(
+            folder.path(),
+            "boot.jar",
+            &[
+                (
+                    "META-INF/MANIFEST.MF",
+                    "Main-Class: org.springframework.boot.loader.launch.JarLauncher\nStart-Class: com.acme.shop.App\n",
+                ),
+                ("BOOT-INF/classes/com/acme/shop/App.class", ""),
+                ("BOOT-INF/classes/com/acme/shop/db/Table.class", ""),
+                ("BOOT-INF/lib/spring-core.jar", ""),
+                (
+                    "org/springframework/boot/loader/launch/JarLauncher.class",
+                    "",
+                ),
+            ],
+        );
+        let own = Whose::of_checked(std::slice::from_ref(&boot)).unwrap();
+        assert!(own.has("com.acme.shop.App") && own.has("com.acme.shop.db.Table$Row"));
+        assert!(!own.has("org.springframework.boot.loader.launch.JarLauncher"));
+        let ran = self::own(&["java", "-jar", "boot.jar"], folder.path());
+        assert_eq!(ran, own, "run and check agree");
+        let shaded = jar(
+            folder.path(),
+            "shaded.jar",
+            &[
+                ("META-INF/MANIFEST.MF", "Main-Class: com.acme.Main\n"),
+                ("META-INF/maven/com.acme/app/pom.properties", ""),
+                ("META-INF/maven/com.google.guava/guava/pom.properties", ""),
+                ("com/acme/Main.class", ""),
+                ("com/google/common/base/Joiner.class", ""),
+            ],
+        );
+        let own = Whose::of_checked(&[shaded]).unwrap();
+        assert!(own.has("com.acme.Main") && !own.has("com.google.common.base.Joiner"));
+    }
+
+    #[test]
+    fn a_library_that_is_checked_is_the_users_whatever_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = jar(
+            folder.path(),
+            "coroutines.jar",
+            &[
+                ("META-INF/maven/org.jetbrains/coroutines/pom.properties", ""),
+                ("kotlinx/coroutines/JobSupport.class", ""),
+            ],
+        );
+        assert_eq!(Whose::of_checked(&[library]), None);
+        assert_eq!(Whose::of_checked(&[folder.path().to_owned()]), None);
     }
 
     #[test]

@@ -28,29 +28,31 @@ class Helper { int same(int value) { return value; } }
 /// A folder with the classes of `Account.java`.
 fn classes() -> &'static Path {
     static COMPILED: OnceLock<TempDir> = OnceLock::new();
-    let folder = COMPILED.get_or_init(|| {
-        let folder = TempDir::new().unwrap();
-        let source = folder.path().join("Account.java");
-        fs::write(&source, ACCOUNT).unwrap();
-        let javac = env::var_os("JAVA_HOME")
-            .map_or("javac".into(), |home| PathBuf::from(home).join("bin/javac"));
-        let out = folder.path().join("classes");
-        let done = Command::new(javac)
-            .arg("-g")
-            .arg("-d")
-            .arg(&out)
-            .arg(&source)
-            .output()
-            .unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
-        folder
-    });
+    let folder = COMPILED.get_or_init(|| compiled("Account.java", ACCOUNT));
     static CLASSES: OnceLock<PathBuf> = OnceLock::new();
     CLASSES.get_or_init(|| folder.path().join("classes"))
+}
+
+/// A folder in which `classes` holds what a source file says.
+fn compiled(name: &str, text: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join(name);
+    fs::write(&source, text).unwrap();
+    let javac = env::var_os("JAVA_HOME")
+        .map_or("javac".into(), |home| PathBuf::from(home).join("bin/javac"));
+    let done = Command::new(javac)
+        .arg("-g")
+        .arg("-d")
+        .arg(folder.path().join("classes"))
+        .arg(&source)
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    folder
 }
 
 fn check(arguments: &[&str]) -> Output {
@@ -318,4 +320,82 @@ fn objects_told_apart_by_class_prove_nothing_else() {
     for proved in coarse["proved"].as_array().unwrap() {
         assert!(all.contains(proved), "{proved}");
     }
+}
+
+const WORKER: &str = "
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+
+public class Worker {
+    private int sum;
+    private final Gate gate = new Gate();
+    private final Turn turn = new Turn();
+    private final Ring ring = new Ring();
+    public synchronized int read() { return sum; }
+    public void plain(int amount) {
+        int before = read();
+        synchronized (this) { sum = before + amount; }
+    }
+    public void meets(int amount) {
+        int before = read();
+        gate.meet();
+        synchronized (this) { sum = before + amount; }
+    }
+    public void spins(int amount) {
+        int before = read();
+        turn.waitFor(3);
+        synchronized (this) { sum = before + amount; }
+    }
+    public void meetsFarAway(int amount) {
+        int before = read();
+        ring.step();
+        synchronized (this) { sum = before + amount; }
+    }
+    public void calls(int amount) {
+        int before = read();
+        ring.count();
+        synchronized (this) { sum = before + amount; }
+    }
+}
+class Gate {
+    private final CyclicBarrier barrier = new CyclicBarrier(2);
+    void meet() {
+        try { barrier.await(); } catch (InterruptedException | BrokenBarrierException e) { throw new IllegalStateException(e); }
+    }
+}
+class Turn {
+    volatile int turn;
+    void waitFor(int me) { while (turn != me) Thread.onSpinWait(); }
+}
+class Ring {
+    private final Gate gate = new Gate();
+    private int count;
+    void step() { gate.meet(); count(); }
+    synchronized void count() { count++; notifyAll(); }
+}
+";
+
+#[test]
+fn what_waits_in_another_class_is_no_step_either() {
+    let folder = compiled("Worker.java", WORKER);
+    let classes = folder.path().join("classes");
+    let document = document(&["--format", "json", text(&classes)]);
+    let mut found: Vec<&str> = (document["findings"].as_array().unwrap().iter())
+        .map(|finding| finding["region"]["method"].as_str().unwrap())
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    // Those that only call something are found, although what one of them calls tells waiting threads.
+    assert_eq!(found, ["calls", "plain"]);
+}
+
+#[test]
+fn classes_without_a_sign_of_threads_are_counted_in_one_line() {
+    let output = check(&[text(classes()), "--no-cache"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("not written for threads: 1 class "), "{said}");
+    // An application says itself which threads there are.
+    let output = check(&[text(classes()), "--no-cache", "--main", "Account"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(!said.contains("not written for threads"), "{said}");
 }

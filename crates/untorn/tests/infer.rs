@@ -83,6 +83,8 @@ fn checked(arguments: &[&str]) -> (Vec<String>, Vec<String>, serde_json::Value) 
     };
     let mut proved = regions(&document["proved"]);
     proved.extend(regions(&document["proved_if_sequential"]));
+    // Too small to be asked for, unless its type is declared.
+    proved.retain(|name| !name.starts_with("bank.Work.some"));
     proved.sort();
     let findings = document["findings"].as_array().unwrap();
     let mut found: Vec<String> = findings.iter().map(|f| name(&f["region"])).collect();
@@ -139,13 +141,13 @@ fn an_annotated_copy_compiles_and_gives_the_same_proofs() {
 
     let again = project.path("again");
     compile(&out, None, &again);
-    let (proved, _, _) = checked(&[text(&classes)]);
+    let (proved, suspected, _) = checked(&[text(&classes)]);
     let (proved_again, found, stats) = checked(&[text(&again), "--source", text(&out)]);
     assert!(!proved.is_empty());
     assert_eq!(proved_again, proved);
-    // What is declared compound is not asked for any more, and no declaration is broken.
-    let declared = |name: &String| !name.ends_with("@0");
-    assert!(found.iter().all(declared), "{found:?}");
+    // No declaration is broken, and what can be torn is reported again.
+    assert!(!suspected.is_empty());
+    assert_eq!(found, suspected);
     assert!(stats["declared"].as_u64().unwrap() > 5, "{stats}");
     let guards = stats["annotations (guard)"].as_str().unwrap();
     assert!(guards.ends_with("per 1000 lines)"), "{guards}");

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
 use untorn_findings::Document;
+use untorn_spec::Specification;
 use untorn_trace::{OpenOptions, open, spool};
 
 use crate::cli::AnalyzeArgs;
+use crate::declared;
 use crate::failure::Failure;
 use crate::output::{deliver, note, tell};
 use crate::progress::Bar;
@@ -26,6 +28,9 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
         .iter()
         .map(|path| path.display().to_string())
         .collect();
+    for unused in declared::add_to(&mut Specification::default(), &args.output.source)? {
+        note(&unused);
+    }
     let mut document = Document::new(inputs);
     let mut findings = Vec::new();
     let mut profile = Profile::default();
@@ -51,7 +56,7 @@ fn analyze(
     trace: &std::path::Path,
     profile: &mut Profile,
 ) -> Result<Outcome, Failure> {
-    let mut wanted = args.selection.select(&DEFAULT)?;
+    let mut wanted = args.selection.select(&DEFAULT, &args.output.source)?;
     let analyses = &mut wanted.analyses;
     let options = OpenOptions {
         lenient: args.input.lenient,

@@ -22,11 +22,13 @@ use crate::budget::{Budget, Pending};
 use crate::cache::Entry;
 use crate::cli::OutputArgs;
 use crate::code;
+use crate::commands::unthreaded::not_for_threads;
 use crate::failure::Failure;
 use crate::library::declarations;
 use crate::output::{deliver, note, print};
 use crate::progress::Stage;
 use crate::selection::specification;
+use crate::whose::Whose;
 
 /// How many subjects of one kind of assumption the counts name.
 const SUBJECTS: usize = 10;
@@ -95,8 +97,23 @@ pub struct CheckArgs {
     /// Neither use nor keep results.
     #[arg(long)]
     pub no_cache: bool,
+    /// Report what is found in libraries that are packed into one jar with the application, too.
+    #[arg(long)]
+    pub all_code: bool,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+impl CheckArgs {
+    /// Hands over what was found in the user's code.
+    fn deliver(&self, mut document: Document) -> Result<ExitCode, Failure> {
+        if !self.all_code
+            && let Some(own) = Whose::of_checked(&self.paths)
+        {
+            own.leave_out_others(&mut document);
+        }
+        deliver(&document, &self.output)
+    }
 }
 
 /// What proofs may rest on.
@@ -179,7 +196,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         for text in &notes {
             note(text);
         }
-        return deliver(&document, &args.output);
+        return args.deliver(document);
     }
     let budget = Budget::begin(args.budget);
     plan.hurry = budget.half();
@@ -223,14 +240,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         // Not clean: nobody looked.
         let nothing = json!({ "regions": 0 });
         document.stats.insert("looked at".into(), nothing);
-        let delivered = deliver(&document, &args.output)?;
+        let delivered = args.deliver(document)?;
         return Ok(if args.output.exit_zero {
             delivered
         } else {
             ExitCode::from(2)
         });
     }
-    deliver(&document, &args.output)
+    args.deliver(document)
 }
 
 /// What all analyses need.
@@ -274,6 +291,9 @@ impl Checked {
     ) -> Result<(), Failure> {
         let stats = &mut self.document.stats;
         stats.insert("program".into(), program_stats(program));
+        if args.main.is_none() {
+            not_for_threads(program, spec).put_into(stats);
+        }
         if program.heap().given_up().by_class && !args.by_class {
             self.notes.push(
                 "objects are told apart by their class alone, since more would take too long: less is proved than could be"
@@ -401,6 +421,9 @@ fn methods_named(program: &Program, name: &str) -> Vec<untorn_program::MethodId>
         .collect()
 }
 
+/// How many of the calls that stop proofs are listed.
+const STOPS_SHOWN: usize = 100;
+
 fn types_stats(
     typed: &Typed<'_>,
     outcome: &untorn_types::report::Outcome,
@@ -424,6 +447,13 @@ fn types_stats(
             milliseconds(typed.solving()).into(),
         );
         counts.extend(annotation_stats(typed.annotations()));
+        let stops = typed.stops().into_iter().take(STOPS_SHOWN);
+        let stops: Vec<String> = stops
+            .map(|(call, count)| format!("{count} {call}"))
+            .collect();
+        if !stops.is_empty() {
+            counts.insert("unknown calls that stop most proofs".into(), stops.into());
+        }
         counts.insert("methods proved".into(), share(false).into());
         counts.insert("blocks proved".into(), share(true).into());
         counts.insert(

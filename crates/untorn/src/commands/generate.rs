@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 
 use crate::cli::{Cli, Generate, GenerateArgs, SchemaOf};
+use crate::embedded::agent_library;
 use crate::failure::Failure;
 use crate::output::print;
 
@@ -23,7 +24,9 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
         Generate::Schema { of } => print(&match of {
             SchemaOf::Findings => untorn_findings::schema()?,
             SchemaOf::Config => untorn_config::schema()?,
+            SchemaOf::Plan => untorn_plan::schema()?,
         })?,
+        Generate::Agent => print(&format!("{}\n", agent_library()?.display()))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -68,7 +68,9 @@ impl Looked {
             };
             return Some(format!("nothing was looked at: {why}"));
         }
-        (self.threads == 1).then(|| {
+        // Another thread outside of regions can tear as well.
+        let alone = self.threads == 1 && self.shared.unwrap_or(0) == 0;
+        alone.then(|| {
             "one thread alone entered regions, so nothing could come between their parts: does the run use several threads?".to_owned()
         })
     }

@@ -87,7 +87,7 @@ fn compare(args: &ReportArgs) -> Result<ExitCode, Failure> {
             text.push('\n');
             text
         }
-        Format::Sarif | Format::Html => {
+        Format::Sarif | Format::Html | Format::Gitlab | Format::Junit => {
             return Err(Failure::Usage(
                 "differences come as text or json".to_owned(),
             ));

@@ -7,6 +7,7 @@ use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
 use untorn_findings::Document;
 use untorn_live::{Limits, LiveSource, Tally, watch_all};
+use untorn_plan::Steering;
 use untorn_trace::Source;
 
 use crate::cli::{Format, RunArgs, StatusOf};
@@ -14,13 +15,16 @@ use crate::code::{self, named};
 use crate::commands::demoted;
 use crate::commands::looked::{Looked, Sharing};
 use crate::commands::multi_run::{candidates, chosen, first_run, stale};
+use crate::commands::reproduce::trial::Trials;
+use crate::commands::reproduce::{self, Effort};
 use crate::commands::sifting::{sift, suffices};
 use crate::commands::watching::{
     ending, options, say_left_out, say_unwatched, stats, status_of, warn,
 };
+use crate::declared;
 use crate::failure::Failure;
 use crate::output::{deliver, format, note, tell, write};
-use crate::selection::{AnalysisName, RunMode, write_profile};
+use crate::selection::{AnalysisName, RunMode, specification, write_profile};
 use crate::whose::Whose;
 
 /// A run should predict, not only observe.
@@ -47,14 +51,27 @@ pub struct Seen {
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut options = options(&args.watch, args.selection.spec.as_deref(), &args.command)?;
+    if !args.output.source.is_empty() {
+        let mut spec = specification(args.selection.spec.as_deref())?;
+        for unused in declared::add_to(&mut spec, &args.output.source)? {
+            note(&unused);
+        }
+        let text = spec
+            .to_toml()
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        options.config.spec = Some(text);
+    }
     // What is wrong with the arguments is said before the program starts.
-    let wanted = args.selection.select(default(args))?;
+    let wanted = args.selection.select(default(args), &args.output.source)?;
     options.config.mode = chosen(&args.selection)?;
     if args.selection.mode == RunMode::First {
         options.limits = Limits::of_first_run();
     }
     let mut names = wanted.analyses.iter().map(|analysis| analysis.name());
     options.config.code = true;
+    if let Some(path) = &args.plan {
+        options.config.steering = Some(Steering::new(reproduce::read_plans(path)?.plans));
+    }
     options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
     let ran = watch_all(&options, |_, source| analyze(args, source))?;
     let (status, processes) = (ran.status, ran.processes);
@@ -99,15 +116,23 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         ));
     }
     looked.put_into(&mut document.stats);
-    if let Some(warning) = looked.warning(&options.config.mode) {
+    // What was found was looked at.
+    let warning = looked.warning(&options.config.mode);
+    if let Some(warning) = warning.filter(|_| findings.is_empty()) {
         note(&warning);
     }
     document.take(findings);
-    if !args.all_code {
-        leave_out_others(&mut document, args);
+    // Whoever names classes has said whose they are.
+    if !args.all_code && args.watch.include.is_empty() {
+        let folder = std::env::current_dir().unwrap_or_default();
+        Whose::of(&args.command, &folder).leave_out_others(&mut document);
     }
     let code = code::of_files(&document, &code)?;
     untorn_rank::rank(&mut document, &code);
+    if args.reproduce {
+        let trials = Trials::of_run(args);
+        document = reproduce::reproduce(document, &trials, &Effort::default())?;
+    }
     let own = if args.selection.mode == RunMode::First && format(&args.output) == Format::Text {
         let file = args.selection.first_profile()?;
         write(&candidates(&profile, file, &args.command), &args.output)?;
@@ -128,30 +153,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Leaves out what is torn in code that is not the user's, and says so.
-fn leave_out_others(document: &mut Document, args: &RunArgs) {
-    // Whoever names classes has said whose they are.
-    if !args.watch.include.is_empty() {
-        return;
-    }
-    let folder = std::env::current_dir().unwrap_or_default();
-    let own = Whose::of(&args.command, &folder);
-    let all = document.findings.len();
-    (document.findings).retain(|finding| {
-        let class = finding.region.class.as_deref();
-        class.is_none_or(|class| own.has(class))
-    });
-    let others = all - document.findings.len();
-    if others > 0 {
-        note(&format!(
-            "{others} findings are in the code of others and not shown (own is {}); --all-code shows them",
-            own.describe()
-        ));
-    }
-}
-
 fn default(args: &RunArgs) -> &'static [AnalysisName] {
-    if args.fast { &FAST } else { &DEFAULT }
+    if args.fast || args.plan.is_some() {
+        &FAST
+    } else {
+        &DEFAULT
+    }
 }
 
 /// Feeds the analyses with one process's events, to its end.
@@ -160,7 +167,11 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
         RunMode::First => return Ok(first_run(source)),
         // The program records only what was chosen, so there is nothing left to choose.
         RunMode::Second => vec![args.selection.second_analysis()],
-        RunMode::Single | RunMode::Precise => args.selection.select(default(args))?.analyses,
+        RunMode::Single | RunMode::Precise => {
+            args.selection
+                .select(default(args), &args.output.source)?
+                .analyses
+        }
     };
     let sifted = suffices(args, default(args)).then(|| sift(source));
     if sifted.is_some() {

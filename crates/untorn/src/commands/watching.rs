@@ -8,9 +8,10 @@ use std::process::{ExitCode, ExitStatus};
 use serde_json::{Map, Value, json};
 use untorn_channel::Config;
 use untorn_channel::config::{Tracking, is_platform};
-use untorn_live::{Options, Process, Tally, Watched, agent_library};
+use untorn_live::{Options, Process, Tally, Watched};
 
 use crate::cli::{TrackingArg, WatchArgs};
+use crate::embedded::agent_library;
 use crate::failure::Failure;
 use crate::output::note;
 

@@ -52,11 +52,17 @@ const FIELDS: &str = "
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private final Map<Integer, Part> parts = new ConcurrentHashMap<>();
     private Part first = new Part();
+    private final Lock reading = rw.readLock(), writing = rw.writeLock();
+    private final HashMap<String, Integer> map = new HashMap<>();
+    private final LinkedHashMap<String, Integer> recent = new LinkedHashMap<>(16, 0.75f, true);
+    private final ArrayDeque<Integer> deque = new ArrayDeque<>();
+    private final java.util.concurrent.atomic.AtomicInteger count = new java.util.concurrent.atomic.AtomicInteger();
+    private final StringBuffer text = new StringBuffer();
     private static class Part { int n; void hit() { n++; } }
 ";
 
 /// Ways to lock; `@` stands for what is done, `$` for the class.
-const GUARDS: [&str; 11] = [
+const GUARDS: [&str; 15] = [
     "synchronized ($.this) { @ }",
     "synchronized ($.this.lock) { @ }",
     "synchronized ($.this.alias) { @ }",
@@ -67,17 +73,21 @@ const GUARDS: [&str; 11] = [
     "rw.writeLock().lock(); try { @ } finally { rw.writeLock().unlock(); }",
     "rw.readLock().lock(); try { @ } finally { rw.readLock().unlock(); }",
     "long stamp = stamped.tryWriteLock(); if (stamp != 0) { try { @ } finally { stamped.unlockWrite(stamp); } }",
+    "long stamp = stamped.writeLock(); try { @ } finally { stamped.unlockWrite(stamp); }",
+    "long stamp = stamped.readLock(); try { @ } finally { stamped.unlockRead(stamp); }",
+    "writing.lock(); try { @ } finally { writing.unlock(); }",
+    "reading.lock(); try { @ } finally { reading.unlock(); }",
     "{ @ }",
 ];
 
 /// Those that exclude others.
-const SOUND: [usize; 6] = [0, 1, 2, 4, 5, 7];
+const SOUND: [usize; 8] = [0, 1, 2, 4, 5, 7, 10, 12];
 
 /// The last of them takes no lock.
 const NO_GUARD: usize = GUARDS.len() - 1;
 
 /// What is done in several steps, with a pause in which others may come.
-const ACTIONS: [&str; 16] = [
+const ACTIONS: [&str; 26] = [
     "$.this.a++; Work.on(pause); $.this.a++;",
     "$.this.a++; Work.on(pause); $.this.b++;",
     "if ($.this.a > 0) { Work.on(pause); $.this.a--; } else $.this.a++;",
@@ -94,10 +104,20 @@ const ACTIONS: [&str; 16] = [
     "parts.values().stream().forEach(part -> { part.n++; Work.on(pause); part.n++; });",
     "parts.put(pause & 1, first); first = new Part(); Work.on(pause); first.n++;",
     "Part own = new Part(); own.hit(); Work.on(pause); own.hit(); $.this.a += own.n;",
+    "Integer n = map.get(\"k\"); Work.on(pause); map.put(\"k\", n == null ? 1 : n + 1);",
+    "Integer n = recent.get(\"k\"); Work.on(pause); if (n == null) recent.put(\"k\", 1); else recent.get(\"j\");",
+    "if (recent.get(\"k\") == recent.get(\"j\")) Work.on(pause); recent.get(\"j\");",
+    "deque.add(pause); Work.on(pause); deque.poll();",
+    "int n = count.get(); Work.on(pause); count.set(n + 1);",
+    "for (;;) { int n = count.get(); Work.on(pause); if (count.compareAndSet(n, n + 1)) break; }",
+    "text.append('x'); Work.on(pause); text.setLength(0);",
+    "StringBuffer own = new StringBuffer(); own.append('x'); Work.on(pause); own.append($.this.a); $.this.b += own.length();",
+    "if (made == null) { synchronized ($.this) { if (made == null) { Work.on(pause); made = new int[2]; } } } made[0]++;",
+    "try { $.this.a++; Work.on(pause); Object none = null; none.hashCode(); } catch (NullPointerException e) { $.this.a--; }",
 ];
 
 /// Ways to hand code out, and what a client does with it; `#` is a number, `@` the code, `o` the object.
-const FORMS: [(&str, &str); 26] = [
+const FORMS: [(&str, &str); 29] = [
     (
         "public Runnable e#(int pause) { return () -> { @ }; }",
         "o.e#(pause).run();",
@@ -202,6 +222,18 @@ const FORMS: [(&str, &str); 26] = [
         "public abstract static class H# { protected abstract void hook(); public synchronized void around(int pause) { hook(); Work.on(pause); hook(); } } public IntConsumer e#() { return pause -> { @ }; }",
         "new $.H#() { int n; protected void hook() { n++; } }.around(pause); o.e#().accept(pause);",
     ),
+    (
+        "public void e#(int pause, Exception cause) { synchronized ($.this) { Work.on(pause); throw new IllegalStateException(cause); } } public IntConsumer f#() { return pause -> { @ }; }",
+        "o.f#().accept(pause); o.e#(pause, new Exception() { public String toString() { C$.tally++; Work.on(pause); C$.tally++; return \"\"; } });",
+    ),
+    (
+        "static class L# extends LinkedHashMap<String, String> { int n; protected boolean removeEldestEntry(Map.Entry<String, String> x) { n++; Work.on(1); n++; return size() > 2; } } private final L# l# = new L#(); public L# g#() { return l#; } public void e#(int pause) { synchronized ($.this) { l#.put(\"\" + pause, \"\"); } } public IntConsumer f#() { return pause -> { @ }; }",
+        "o.e#(pause); o.g#().put(\"x\", \"\"); o.f#().accept(pause);",
+    ),
+    (
+        "public static class W#<T> { private final Lock l = new ReentrantLock(); private T held; public void set(T next) { l.lock(); try { held = next; } finally { l.unlock(); } } public T get() { l.lock(); try { return held; } finally { l.unlock(); } } } private final W#<IntConsumer> w# = new W#<>(); public IntConsumer e#() { if (w#.get() == null) w#.set(pause -> { @ }); return w#.get(); }",
+        "o.e#().accept(pause);",
+    ),
 ];
 
 /// A class and the code of a client for each of its entries.
@@ -269,6 +301,15 @@ impl Subject {
         }
     }
 
+    /// A class that hands code out which does not take its lock: whoever takes `bad` for atomic is wrong.
+    pub fn hole() -> Self {
+        Self {
+            name: "G0".to_owned(),
+            source: "public class G0 { private int x; public Runnable e0(int pause) { return () -> { x++; }; } public synchronized void bad(int pause) { x++; Work.on(pause); x++; } }\n".to_owned(),
+            calls: vec!["o.e0(pause).run();".to_owned(), "o.bad(pause);".to_owned()],
+        }
+    }
+
     /// The client: a task that does everything again and again, in random order.
     pub fn client(&self) -> String {
         let name = &self.name;
@@ -279,6 +320,7 @@ impl Subject {
         let count = self.calls.len();
         format!(
             "class C{name} {{
+    static int tally;
     static Runnable task({name} o, Random random, int rounds) {{
         return () -> {{
             for (int round = 0; round < rounds; round++) {{
@@ -307,7 +349,7 @@ fn code(random: &mut Random, home: usize, keeps: usize, palette: &[&str]) -> Str
 /// What every source begins with.
 pub const IMPORTS: &str = "import java.io.*;\nimport java.util.*;\nimport java.util.concurrent.*;\nimport java.util.concurrent.locks.*;\nimport java.util.function.*;\nimport java.util.stream.*;\n";
 
-/// A pause in which other threads run, and that touches nothing.
+/// A pause in which other threads run, and that touches nothing: it is no step, so that what surrounds it can be proved.
 pub const WORK: &str = "final class Work {
     static void on(int steps) {
         for (int i = 0; i < steps; i++) Thread.yield();

@@ -92,15 +92,20 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, seed: u64, from: usize, count: usize) {
-        let folder = tempfile::tempdir().unwrap();
         let subjects: Vec<Subject> = (from..from + count)
             .map(|number| Subject::new(seed, number))
             .collect();
+        self.hold(&subjects, from, &BTreeSet::new());
+    }
+
+    /// Holds what is proved of classes, and what somebody claims to be proved, against runs.
+    fn hold(&mut self, subjects: &[Subject], from: usize, claimed: &BTreeSet<String>) {
+        let folder = tempfile::tempdir().unwrap();
         let sources: String = subjects.iter().map(|s| s.source.as_str()).collect();
         // One file: only its first class is public.
         let library = format!("{WORK}{}", sources.replace("public class G", "class G"));
         let clients: String = subjects.iter().map(Subject::client).collect();
-        let client = format!("{clients}{}", main_class(&subjects));
+        let client = format!("{clients}{}", main_class(subjects));
         let library = compile(folder.path(), "Library.java", &library, folder.path());
         let client = compile(folder.path(), "Adversary.java", &client, &library);
         let checked = untorn(
@@ -129,6 +134,7 @@ impl Tally {
         };
         let mut proved = proved_by(&checked);
         proved.extend(proved_by(&coarse));
+        proved.extend(claimed.iter().cloned());
         let class_path = std::env::join_paths([library, client]).unwrap();
         let rounds = ROUNDS.to_string();
         let program = [
@@ -152,7 +158,7 @@ impl Tally {
                 self.refuted.insert(region, finding["message"].to_string());
             }
         }
-        self.classes += count;
+        self.classes += subjects.len();
         self.proved += proved.len();
         if let Some(keep) = std::env::var_os("UNTORN_ADVERSARY_KEEP") {
             let keep = Path::new(&keep);
@@ -181,4 +187,19 @@ fn no_client_tears_what_is_proved() {
     // The grammar makes both kinds, or nothing was tested.
     assert!(tally.proved * 2 >= all, "{tally:?}");
     assert!(tally.torn * 4 >= all, "{tally:?}");
+}
+
+#[test]
+fn a_wrong_proof_is_refuted() {
+    let claimed = BTreeSet::from(["G0.bad(I)V".to_owned()]);
+    let mut tally = Tally::default();
+    // One class is torn when its threads happen to overlap, so it has some tries.
+    for from in 0..20 {
+        tally.hold(&[Subject::hole()], from, &claimed);
+        if !tally.refuted.is_empty() {
+            break;
+        }
+    }
+    let refuted: BTreeSet<String> = tally.refuted.keys().cloned().collect();
+    assert_eq!(refuted, claimed, "{tally:?}");
 }

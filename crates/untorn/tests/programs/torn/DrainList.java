@@ -1,0 +1,27 @@
+package torn;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import schedule.Pause;
+
+/** Torn: Buffer.drain: what is added between the copy and the clearing is lost. */
+public class DrainList {
+    static class Buffer {
+        private final List<String> items = Collections.synchronizedList(new ArrayList<>(List.of("a")));
+        List<String> drain() {
+            List<String> all = new ArrayList<>(items);
+            Pause.here();
+            items.clear();
+            return all;
+        }
+        void add(String item) {
+            items.add(item);
+        }
+    }
+
+    public static void main(String[] args) {
+        Buffer c = new Buffer();
+        Pause.race(() -> c.drain(), () -> c.add("b"));
+    }
+}

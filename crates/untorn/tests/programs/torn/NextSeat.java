@@ -1,0 +1,23 @@
+package torn;
+
+import java.util.Collections;
+import java.util.Set;
+import java.util.TreeSet;
+import schedule.Pause;
+
+/** Torn: Seats.book: the size of a set names the next seat. */
+public class NextSeat {
+    static class Seats {
+        private final Set<Integer> taken = Collections.synchronizedSet(new TreeSet<>());
+        Integer book() {
+            int seat = taken.size();
+            Pause.here();
+            return taken.add(seat) ? seat : null;
+        }
+    }
+
+    public static void main(String[] args) {
+        Seats c = new Seats();
+        Pause.race(() -> c.book(), () -> c.book());
+    }
+}

@@ -1,0 +1,28 @@
+package torn;
+
+import schedule.Pause;
+
+/** Torn: Ring.add: two items go into the same slot. */
+public class RingBuffer {
+    static class Ring {
+        private final String[] slots = new String[4];
+        private int tail;
+        synchronized int reserve() {
+            return tail;
+        }
+        synchronized void store(int at, String item) {
+            slots[at % 4] = item;
+            tail = at + 1;
+        }
+        void add(String item) {
+            int at = reserve();
+            Pause.here();
+            store(at, item);
+        }
+    }
+
+    public static void main(String[] args) {
+        Ring c = new Ring();
+        Pause.race(() -> c.add("a"), () -> c.add("b"));
+    }
+}

@@ -1,0 +1,36 @@
+package torn;
+
+import schedule.Pause;
+
+/** Torn: Session.nameLength: the session is closed between the question and the use. */
+public class SessionCheck {
+    static class Session {
+        private String user;
+        synchronized boolean isOpen() {
+            return user != null;
+        }
+        synchronized void open(String who) {
+            user = who;
+        }
+        synchronized void close() {
+            user = null;
+        }
+        synchronized String user() {
+            return user;
+        }
+        int nameLength() {
+            if (isOpen()) {
+                Pause.here();
+                String who = user();
+                return who == null ? -1 : who.length();
+            }
+            return 0;
+        }
+    }
+
+    public static void main(String[] args) {
+        Session c = new Session();
+        c.open("u");
+        Pause.race(() -> c.nameLength(), () -> c.close());
+    }
+}

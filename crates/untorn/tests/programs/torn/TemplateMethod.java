@@ -1,0 +1,26 @@
+package torn;
+
+import schedule.Pause;
+
+/** Torn: Base.advance: a method of the base class calls back into the derived one. */
+public class TemplateMethod {
+    static abstract class Base {
+        int total;
+        abstract int step();
+        void advance() {
+            int was = total;
+            Pause.here();
+            total = was + step();
+        }
+    }
+    static class Two extends Base {
+        int step() {
+            return 2;
+        }
+    }
+
+    public static void main(String[] args) {
+        Base c = new Two();
+        Pause.race(() -> c.advance(), () -> c.advance());
+    }
+}
