@@ -7,4 +7,4 @@ pub mod jdk;
 pub mod programs;
 
 pub use jdk::Jdk;
-pub use programs::{Class, DRIVERS, Folder, HELLO, KERNELS, Program};
+pub use programs::{COMPUTE, Class, DRIVERS, Folder, HELLO, KERNELS, Kind, Program};

@@ -21,6 +21,24 @@ pub struct Program {
     pub much: u32,
 }
 
+/// What a program is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Kernel,
+    Compute,
+    Driver,
+}
+
+impl Program {
+    pub fn kind(&self) -> Kind {
+        match self.package {
+            "kernels" => Kind::Kernel,
+            "compute" => Kind::Compute,
+            _ => Kind::Driver,
+        }
+    }
+}
+
 const fn driver(
     name: &'static str,
     class: &'static str,
@@ -102,6 +120,30 @@ pub const KERNELS: [Program; 6] = [
     kernel("turns", "Turns", 3000),
 ];
 
+const fn compute(name: &'static str, class: &'static str, little: u32, much: u32) -> Program {
+    Program {
+        name,
+        package: "compute",
+        class,
+        jars: &[],
+        little,
+        much,
+    }
+}
+
+/// Programs that compute, after the kinds that the papers measure: much is read by several threads, and little is written.
+pub const COMPUTE: [Program; 9] = [
+    compute("raytracer", "RayTracer", 20, 7000),
+    compute("sparse", "SparseMultiply", 5, 30_000),
+    compute("lu", "Lu", 40, 1300),
+    compute("sor", "Relaxation", 2, 6000),
+    compute("molecules", "Molecules", 2, 3000),
+    compute("montecarlo", "MonteCarlo", 20, 60_000),
+    compute("tsp", "BranchAndBound", 1, 60),
+    compute("fourier", "Fourier", 1, 150),
+    compute("cipher", "Cipher", 500, 700_000),
+];
+
 /// A program that has nothing to do.
 pub const HELLO: Program = kernel("hello", "Hello", 0);
 
@@ -129,7 +171,7 @@ impl Folder {
             classes: classes.to_owned(),
             corpus,
         };
-        for package in ["kernels", "measure"] {
+        for package in ["kernels", "compute", "measure"] {
             jdk.compile(&sources(package)?, "", classes)?;
         }
         if folder.corpus.is_some() {

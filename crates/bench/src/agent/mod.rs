@@ -1,4 +1,4 @@
-//! What watching costs: kernels and drivers under `untorn run`, beside the same programs alone, all in one shuffled run.
+//! What watching costs: kernels, computing programs and drivers under `untorn run`, beside the same programs alone, all in one shuffled run.
 //!
 //! Three ratios, each of medians:
 //! - *program*: time on a processor of the program's own threads, from the start of its main method to the end, class loading included, without the JVM's collectors and compilers;
@@ -15,7 +15,7 @@ mod run;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use untorn_bench::{DRIVERS, Folder, HELLO, Jdk, KERNELS, Program};
+use untorn_bench::{COMPUTE, DRIVERS, Folder, HELLO, Jdk, KERNELS, Kind, Program};
 
 use self::mode::{MODES, Mode};
 use self::run::{Cost, Place};
@@ -30,6 +30,9 @@ struct Case {
     /// `None`: alone.
     mode: Option<usize>,
 }
+
+/// More threads than there are processors.
+const MANY: u32 = 8;
 
 fn number<T: std::str::FromStr>(variable: &str, usual: T) -> T {
     let asked = std::env::var(variable).ok();
@@ -51,18 +54,23 @@ pub fn run() -> Outcome {
     );
     let all: Vec<&Program> = KERNELS
         .iter()
+        .chain(&COMPUTE)
         .chain(&DRIVERS)
         .filter(|program| wanted(program.name) && place.has(program))
         .collect();
     let modes: Vec<&Mode> = MODES.iter().filter(|mode| in_mode(mode.name)).collect();
-    let threads: Vec<u32> = [1, 2]
+    let threads: Vec<u32> = [1, 2, MANY]
         .into_iter()
         .filter(|count: &u32| in_threads(&count.to_string()))
         .collect();
     let scale: f64 = number("UNTORN_BENCH_SIZE", 1.0);
     let mut cases = Vec::new();
-    for (program, _) in all.iter().enumerate() {
+    for (program, one) in all.iter().enumerate() {
         for &threads in &threads {
+            // More threads than processors are for what is divided among them.
+            if threads == MANY && one.kind() != Kind::Compute {
+                continue;
+            }
             let modes = std::iter::once(None).chain((0..modes.len()).map(Some));
             cases.extend(modes.map(|mode| Case {
                 program,
@@ -76,7 +84,9 @@ pub fn run() -> Outcome {
         shuffle(&mut cases, round);
         for case in &cases {
             let program = all[case.program];
-            let size = (f64::from(program.much) * scale).max(1.0) as u32;
+            // Each thread has so much work.
+            let share = f64::from(case.threads.div_ceil(2)).recip();
+            let size = (f64::from(program.much) * scale * share).max(1.0) as u32;
             let mode = case.mode.map(|mode| modes[mode]);
             let cost = place.run(program, case.threads, size, mode)?;
             let mode = mode.map_or("alone", |mode| mode.name);
@@ -178,14 +188,14 @@ impl Table<'_> {
                 }
             }
         }
-        for (kind, is_kind) in [("kernels", true), ("drivers", false)] {
+        for kind in [Kind::Kernel, Kind::Compute, Kind::Driver] {
             for (mode, chosen) in self.modes.iter().enumerate() {
-                self.print_mean(kind, is_kind, mode, chosen);
+                self.print_mean(kind, mode, chosen);
             }
         }
     }
 
-    fn print_mean(&self, kind: &str, kernels: bool, mode: usize, chosen: &Mode) {
+    fn print_mean(&self, kind: Kind, mode: usize, chosen: &Mode) {
         let mean = |of: fn(&Cost) -> f64, busy_only: bool| {
             let mut logs = Vec::new();
             for (program, one) in self.all.iter().enumerate() {
@@ -195,8 +205,7 @@ impl Table<'_> {
                         threads,
                         mode: Some(mode),
                     };
-                    let of_kind = one.jars.is_empty() == kernels;
-                    let wanted = of_kind && (!busy_only || threads == 2);
+                    let wanted = one.kind() == kind && (!busy_only || threads == 2);
                     if let Some(ratio) = self.ratio(case, of).filter(|_| wanted) {
                         logs.push(ratio.ln());
                     }
@@ -207,10 +216,9 @@ impl Table<'_> {
         let Some(program) = mean(|cost| cost.program, false) else {
             return;
         };
-        let target = if kernels {
-            chosen.kernels
-        } else {
-            chosen.drivers
+        let target = match kind {
+            Kind::Kernel => chosen.kernels,
+            Kind::Compute | Kind::Driver => chosen.drivers,
         };
         let target = match target {
             Some(target) if program > target => format!("at most {target}×: missed"),
@@ -219,7 +227,7 @@ impl Table<'_> {
         };
         let shown = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |r| format!("{r:.2}×"));
         println!(
-            "  geometric mean, {kind}, {:<10} program {program:.2}× ({target}; {}), total {}, wall with two busy threads {}",
+            "  geometric mean, {kind:?}, {:<10} program {program:.2}× ({target}; {}), total {}, wall with two busy threads {}",
             chosen.name,
             chosen.paper,
             shown(mean(|cost| cost.total, false)),
