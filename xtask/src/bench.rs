@@ -41,6 +41,11 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
             crate::corpus::fetch_slice(&mut setup, workspace)?,
         );
     }
+    if arguments.names.iter().any(|name| name == "check") {
+        let (folder, names) = crate::corpus::fetch_measured(&mut setup, workspace)?;
+        bench.env("UNTORN_CORPUS", folder);
+        bench.env("UNTORN_MEASURED", names);
+    }
     eprintln!("$ {}", shown(&bench));
     process::run(setup.tell(&mut bench))?;
     Ok(ExitCode::SUCCESS)

@@ -118,6 +118,21 @@ pub fn fetch_slice(setup: &mut Setup, workspace: &Workspace) -> Result<PathBuf, 
     Ok(folder)
 }
 
+/// Fetches the jars to measure; returns the folder they are in, and their names in order, each followed by `+` and what it needs.
+pub fn fetch_measured(
+    setup: &mut Setup,
+    workspace: &Workspace,
+) -> Result<(PathBuf, String), Error> {
+    let list = List::of(workspace)?;
+    let mut names = Vec::new();
+    for jars in list.measured()? {
+        fetched(&jars, setup, workspace)?;
+        let with: Vec<&str> = jars.iter().map(|jar| jar.name.as_str()).collect();
+        names.push(with.join("+"));
+    }
+    Ok((fetch::folder(workspace), names.join(",")))
+}
+
 fn fetched(jars: &[&Jar], setup: &mut Setup, workspace: &Workspace) -> Result<Vec<PathBuf>, Error> {
     fetch::fetch(jars, &fetch::folder(workspace), |jars, into, attempt| {
         let maven = setup.maven()?;

@@ -32,6 +32,17 @@ pub enum Error {
         remedy: String,
     },
 
+    #[error(
+        "there are no packages for {0}; there are for x86_64-unknown-linux-gnu and aarch64-unknown-linux-gnu"
+    )]
+    Platform(String),
+
+    #[error("`{command}` answered what cannot be read: {source}")]
+    Answer {
+        command: String,
+        source: serde_json::Error,
+    },
+
     #[error("this workspace has no {what} yet: {needed_for}")]
     Absent {
         what: &'static str,

@@ -65,7 +65,7 @@ fn run(task: &Task) -> Result<ExitCode, Error> {
         Task::Bench(arguments) => bench::run(arguments, &workspace),
         Task::Corpus(arguments) => corpus::run(arguments, &workspace),
         Task::Model(arguments) => model::run(arguments, &workspace),
-        Task::Dist(_) => dist::run(&workspace),
+        Task::Dist(arguments) => dist::run(arguments, &workspace),
         Task::Setup(arguments) => setup::run(arguments, &workspace),
     }
 }

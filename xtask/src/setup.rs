@@ -5,11 +5,13 @@
 //! | `JAVA_HOME`        | the JDK that builds and runs use                                |
 //! | `UNTORN_TEST_JDKS` | every JDK that tests run on, the one above first, as in `PATH`  |
 //! | `UNTORN_TEST_RUNTIMES` | Java runtimes of other releases, as in `PATH`               |
+//! | `UNTORN_TEST_PYTHON` | a Python with DuckDB and an S3 server, for tests of the archive |
 //! | `UNTORN_CORPUS`    | folder of pinned jars, `NAME.jar` each                          |
 //! | `UNTORN_CHROMIUM`  | the browser that tests of the HTML report drive                 |
 
 mod apt;
 mod jdk;
+mod python;
 mod runtimes;
 
 use std::ffi::OsString;
@@ -89,15 +91,19 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Adds what tests need beyond the JDKs: Maven and Gradle for their example projects, pinned jars, and a browser once there are reports to open.
+    /// Adds what tests need beyond the JDKs: Maven and Gradle for their example projects, what reads packages, pinned jars, and a browser once there are reports to open.
     pub fn prepare_tests(&mut self, workspace: &Workspace) -> Result<(), Error> {
         self.maven()?;
         self.gradle()?;
+        self.program("dpkg-deb", &["dpkg-deb"], "dpkg")?;
+        self.program("skopeo", &["skopeo"], "skopeo")?;
         let folder = crate::corpus::fetch_slice(self, workspace)?;
         self.export("UNTORN_CORPUS", folder);
         let runtimes = runtimes::fetch(&workspace.cache("runtimes"));
         let homes: Vec<_> = runtimes.iter().map(|home| home.as_os_str()).collect();
         self.export("UNTORN_TEST_RUNTIMES", homes.join(path_separator()));
+        let python = python::fetch(&workspace.cache("python"))?;
+        self.export("UNTORN_TEST_PYTHON", python);
         if workspace.has_crate("report") {
             let chromium = self.chromium()?;
             eprintln!("Chromium for tests of the report: {}", chromium.display());

@@ -14,6 +14,9 @@ use crate::workspace::Workspace;
 pub struct List {
     /// The jars that `cargo xtask test` fetches.
     slice: Vec<String>,
+    /// The jars that `cargo xtask bench check` checks.
+    #[serde(default)]
+    measured: Vec<String>,
     jars: BTreeMap<String, Jar>,
 }
 
@@ -81,7 +84,8 @@ impl List {
             .jars
             .values()
             .flat_map(|jar| &jar.needs)
-            .chain(&self.slice);
+            .chain(&self.slice)
+            .chain(&self.measured);
         match named
             .into_iter()
             .find(|name| !self.jars.contains_key(*name))
@@ -123,6 +127,13 @@ impl List {
         } else {
             self.select(&self.slice)
         }
+    }
+
+    /// The jars to measure, each followed by what it needs.
+    pub fn measured(&self) -> Result<Vec<Vec<&Jar>>, Error> {
+        let each = self.measured.iter();
+        each.map(|name| self.select(std::slice::from_ref(name)))
+            .collect()
     }
 
     pub fn in_slice(&self, jar: &Jar) -> bool {
