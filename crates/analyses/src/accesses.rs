@@ -96,6 +96,20 @@ impl<M: Copy + Default + PartialEq> Accesses<M> {
         }
     }
 
+    /// Shows every mark that is kept, so that it can be called otherwise from now on.
+    pub fn each_mark(&mut self, mut visit: impl FnMut(&mut M)) {
+        let latest = (self.vars.iter_mut())
+            .chain(self.few.values_mut())
+            .chain(self.twins.values_mut());
+        for latest in latest {
+            visit(&mut latest.write.mark);
+            visit(&mut latest.reader.mark);
+        }
+        for marked in self.lists.iter_mut().flatten() {
+            visit(&mut marked.mark);
+        }
+    }
+
     #[inline]
     fn latest(&self, var: VarId) -> Option<&Latest<M>> {
         if self.sparse {

@@ -79,6 +79,22 @@ impl<M> Default for SyncOrder<M> {
 }
 
 impl<M: Copy> SyncOrder<M> {
+    /// Shows every mark that is kept, so that it can be called otherwise from now on.
+    pub fn each_mark(&mut self, mut visit: impl FnMut(&mut M)) {
+        for lock in &mut self.locks {
+            let all = (lock.exclusive.iter_mut())
+                .chain(&mut lock.shared.0)
+                .chain(&mut lock.notified.0)
+                .chain(&mut lock.signalled.0);
+            for marked in all {
+                visit(&mut marked.mark);
+            }
+        }
+        for marked in self.forks.iter_mut().flatten() {
+            visit(&mut marked.mark);
+        }
+    }
+
     /// Where the thread was forked; to be asked at its first event, which comes after that.
     pub fn forked_at(&self, thread: ThreadId) -> Option<Marked<M>> {
         self.forks.get(thread.index()).copied().flatten()

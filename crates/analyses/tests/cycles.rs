@@ -411,3 +411,25 @@ fn steps_tell_the_calls_around_them_if_calls_are_recorded() {
         ]
     );
 }
+
+/// So many parts and hops that those no path needs any more are forgotten in between.
+#[test]
+fn a_tear_at_the_end_of_a_long_transaction_is_found() {
+    let mut trace = String::from("a:begin(outer) a:w(x) ");
+    for i in 0..20_000 {
+        trace.push_str("a:begin(inner) a:w(z) a:end(inner) b:r(z) ");
+        if i % 100 == 0 {
+            trace.push_str("c:r(z) c:w(v) b:r(v) ");
+        }
+    }
+    trace.push_str("b:begin(other) b:w(y) b:end(other) a:r(y) a:end(outer)");
+    let both: [Box<dyn Analysis>; 2] = [
+        Box::new(Velodrome::new(velodrome::Options::default())),
+        Box::new(Aerodrome::new(aerodrome::Options::default())),
+    ];
+    for analysis in both {
+        let said = said(&trace, analysis);
+        let is_torn = |line: &String| line.starts_with("Torn outer Observed");
+        assert!(said.iter().any(is_torn), "{said:?}");
+    }
+}

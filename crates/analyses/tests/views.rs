@@ -7,6 +7,7 @@ mod script;
 use script::{analyze, analyze_events, regions, with_class};
 use untorn_analyses::Outcome;
 use untorn_analyses::views::{Options, Views};
+use untorn_trace::generate::{Shape, random_trace};
 
 fn views(script: &str) -> Outcome {
     analyze(script, Views::new(Options::default()))
@@ -386,6 +387,7 @@ fn what_is_too_much_to_compare_is_counted() {
         &script,
         Views::new(Options {
             most_work: 1,
+            most_work_together: 1,
             ..Options::default()
         }),
     );
@@ -397,4 +399,59 @@ fn what_is_too_much_to_compare_is_counted() {
             .all(|one| conflicts(&all).contains(one))
     );
     assert!(conflicts(&some).len() < conflicts(&all).len());
+}
+
+/// Threads that use sets of fields which nobody else uses, and take apart what others use as one: each has three views of its own.
+fn random_views(threads: u32) -> String {
+    let mut script = String::new();
+    let mut state = 12_345u32;
+    let mut random = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % below
+    };
+    for thread in 0..threads {
+        script.push_str(&format!("t{thread}: begin(use{}) ", thread % 5));
+        for _ in 0..3 {
+            script.push_str("acq(l) ");
+            for _ in 0..6 {
+                script.push_str(&format!("w(f{}) ", random(200)));
+            }
+            script.push_str("rel(l) ");
+        }
+        script.push_str(&format!("end(use{})\n", thread % 5));
+    }
+    script
+}
+
+#[test]
+fn ever_new_views_of_many_threads_are_all_compared() {
+    let outcome = views(&random_views(10_000));
+    assert_eq!(outcome.stats["views"]["maximal_views"], 30_000);
+    assert_eq!(outcome.stats["views"]["not_compared"], 0);
+    let mut found = regions(&outcome);
+    found.sort_unstable();
+    assert_eq!(found, ["use0", "use1", "use2", "use3", "use4"]);
+}
+
+#[test]
+fn all_at_once_finds_what_one_by_one_finds() {
+    let mut conflicting = 0;
+    for seed in 0..60 {
+        let (tables, events) = random_trace(seed, &Shape::default(), 400);
+        let with = |most_work| {
+            let options = Options {
+                most_work,
+                ..Options::default()
+            };
+            let outcome = analyze_events((tables.clone(), events.clone()), Views::new(options));
+            assert_eq!(outcome.stats["views"]["not_compared"], 0);
+            let mut found = regions(&outcome);
+            found.sort_unstable();
+            found
+        };
+        let all = with(u64::MAX);
+        assert_eq!(with(0), all, "seed {seed}");
+        conflicting += usize::from(!all.is_empty());
+    }
+    assert!(conflicting >= 12, "only {conflicting} conflict");
 }

@@ -60,13 +60,21 @@ fn a_run_that_lies_on_one_long_cycle_takes_little_and_drops_nothing() {
     assert!(said.contains("torn watch"), "{said}");
 }
 
+#[test]
+fn a_region_that_stays_open_for_most_of_a_run_takes_little_and_is_seen_whole() {
+    let (bytes, said) = most("open");
+    assert!(bytes < PROMISED, "{} MB: {said}", bytes >> 20);
+    assert!(said.contains("dropped 0"), "{said}");
+    assert!(said.contains("torn watch"), "{said}");
+}
+
 /// The reader's part of the other tests.
 #[test]
 fn reader() {
     let Ok(scenario) = env::var(SCENARIO) else {
         return;
     };
-    let first = scenario != "cycle";
+    let first = !matches!(scenario.as_str(), "cycle" | "open");
     let options = Options {
         command: part("writer"),
         limits: if first {
@@ -148,6 +156,7 @@ fn writer() {
         "maker" => maker(&mut agent),
         "threads" => threads(&mut agent),
         "cycle" => cycle(&mut agent),
+        "open" => open(&mut agent),
         other => panic!("{other}"),
     }
     agent.finish();
@@ -209,11 +218,17 @@ fn threads(agent: &mut Agent) {
     }
 }
 
-/// Thread 0 is in one region all the time and looks at every object that the others, in short regions, have made.
-fn cycle(agent: &mut Agent) {
-    const WATCH: u32 = 0;
-    const MAKE: u32 = 1;
-    let (read, write) = (0, 1);
+/// The regions and the sites of the next two.
+const WATCH: u32 = 0;
+const MAKE: u32 = 1;
+const READ: u32 = 0;
+const WRITE: u32 = 1;
+
+fn access(site: u32, object: u64) -> Record {
+    Record::Access { site, object }
+}
+
+fn declare_watch_and_make(agent: &mut Agent) {
     let method = |id: u32, name: &str| Declaration::Method {
         id,
         class: 0,
@@ -254,15 +269,20 @@ fn cycle(agent: &mut Agent) {
         method(MAKE, "make"),
         region(WATCH),
         region(MAKE),
-        site(read, AccessKind::Read),
-        site(write, AccessKind::Write),
+        site(READ, AccessKind::Read),
+        site(WRITE, AccessKind::Write),
     ];
     all.extend((0..4).map(|id| Declaration::Thread {
         id,
         name: format!("T{id}"),
     }));
     agent.declare(&all);
-    let access = |site, object| Record::Access { site, object };
+}
+
+/// Thread 0 is in one region all the time and looks at every object that the others, in short regions, have made.
+fn cycle(agent: &mut Agent) {
+    declare_watch_and_make(agent);
+    let (read, write) = (READ, WRITE);
     agent.write(0, Record::Begin { region: WATCH });
     agent.write(0, access(write, 1));
     for i in 0..500_000u64 {
@@ -289,6 +309,33 @@ fn cycle(agent: &mut Agent) {
                     object: object - 1000,
                 },
             );
+        }
+    }
+    agent.write(0, Record::End { region: WATCH });
+}
+
+/// The same with few others, and ever more of the same in the long region.
+fn open(agent: &mut Agent) {
+    declare_watch_and_make(agent);
+    agent.write(0, Record::Begin { region: WATCH });
+    for _ in 0..600 {
+        for i in 0..60_000u64 {
+            agent.write(0, access(if i % 3 == 0 { WRITE } else { READ }, 1 + i % 7));
+        }
+        for thread in 1..4 {
+            let position = agent.position(0);
+            agent.write(thread, Record::Begin { region: MAKE });
+            agent.write(
+                thread,
+                Record::Edge {
+                    thread: 0,
+                    position,
+                },
+            );
+            agent.write(thread, access(WRITE, 1));
+            agent.write(thread, Record::End { region: MAKE });
+            let position = agent.position(thread);
+            agent.write(0, Record::Edge { thread, position });
         }
     }
     agent.write(0, Record::End { region: WATCH });

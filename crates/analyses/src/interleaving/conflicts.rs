@@ -100,6 +100,15 @@ impl Conflicts {
         self.sync.forget_gone(gone);
     }
 
+    /// Shows every note that is kept, so that it can be another one from now on.
+    pub(crate) fn each_note(&mut self, mut visit: impl FnMut(&mut u32)) {
+        self.accesses.each_mark(|point| visit(&mut point.note));
+        self.sync.each_mark(|point| visit(&mut point.note));
+        for point in self.last.iter_mut().flatten() {
+            visit(&mut point.note);
+        }
+    }
+
     /// Remembers the event with a note.
     pub(crate) fn record(&mut self, event: &Event, point: Point) {
         if let Some(access) = access_of(event) {

@@ -29,8 +29,11 @@ use super::slice::Slice;
 use super::{Hop, Tear};
 use crate::transactions::{Nesting, Transactions};
 
-/// A bound on the hops kept: a search in a transaction of many millions of inner regions gives up there.
-const MOST_HOPS: usize = 1 << 22;
+/// A bound on the hops that some path still needs: a search that needs more gives up.
+const MOST_HOPS: usize = 1 << 20;
+
+/// So few hops are not worth looking which are needed.
+const FEW_HOPS: usize = 1 << 14;
 
 struct Search {
     thread: ThreadId,
@@ -40,8 +43,10 @@ struct Search {
     transactions: Transactions,
     /// By thread: the hop by which the latest part of the transaction reached it, with others behind it.
     reached: Vec<u32>,
-    /// The first stands for nothing.
+    /// The first stands for nothing; each comes after those that it refers to.
     hops: Vec<HopFrom>,
+    /// When to look which of them are needed.
+    collect_at: usize,
     /// The latest part that came back.
     returned: u64,
     /// The latest part that came back by a path that is domestic to no region.
@@ -74,6 +79,7 @@ impl Search {
                 length: 0,
                 origin: u64::MAX,
             }],
+            collect_at: FEW_HOPS,
             returned: 0,
             foreign_returned: 0,
             known: Vec::new(),
@@ -85,6 +91,9 @@ impl Search {
     }
 
     fn step(&mut self, index: EventIndex, event: &Event, family: &Family, slice: &Slice<'_>) {
+        if self.hops.len() >= self.collect_at {
+            self.collect();
+        }
         if self.hops.len() > MOST_HOPS {
             return;
         }
@@ -117,6 +126,42 @@ impl Search {
         let note = self.reached[event.thread.index()];
         self.conflicts
             .record(event, Point::new(index, note, slice.begin));
+    }
+
+    /// Forgets the hops that are on no path to a thread or to an event that another one may come after.
+    fn collect(&mut self) {
+        let mut name = vec![0u32; self.hops.len()];
+        name[0] = 1;
+        for at in &self.reached {
+            name[*at as usize] = 1;
+        }
+        self.conflicts.each_note(|at| name[*at as usize] = 1);
+        for at in (0..self.hops.len()).rev() {
+            if name[at] != 0 {
+                let HopFrom { previous, next, .. } = self.hops[at];
+                name[previous as usize] = 1;
+                name[next as usize] = 1;
+            }
+        }
+        let mut kept = 0;
+        for at in 0..self.hops.len() {
+            if name[at] != 0 {
+                let hop = self.hops[at];
+                self.hops[kept] = HopFrom {
+                    previous: name[hop.previous as usize],
+                    next: name[hop.next as usize],
+                    ..hop
+                };
+                name[at] = kept as u32;
+                kept += 1;
+            }
+        }
+        self.hops.truncate(kept);
+        for at in &mut self.reached {
+            *at = name[*at as usize];
+        }
+        self.conflicts.each_note(|at| *at = name[*at as usize]);
+        self.collect_at = FEW_HOPS.max(2 * kept);
     }
 
     /// A new part where the transaction's own nesting changes.

@@ -14,6 +14,7 @@ use untorn_model::{LockId, ThreadId, VarId};
 use super::catalog::SeenId;
 use super::overlaps::Overlaps;
 use super::projection::{Projection, Way};
+use super::rest;
 use super::together::{Threads, TogetherIndex};
 use crate::lock_sets::LockSets;
 use crate::stacks::{ContextId, Stacks};
@@ -42,7 +43,7 @@ pub struct Counts {
     pub maximal: u64,
     /// For how many maximal views and other threads the chain property fails.
     pub incompatible: u64,
-    /// How many maximal views were not compared, since enough work was done.
+    /// How many maximal views were not compared at all, since enough work was done.
     pub left_out: u64,
 }
 
@@ -68,7 +69,9 @@ pub struct Compared<'a> {
     pub sets: &'a LockSets,
     pub stacks: &'a Stacks,
     pub together: &'a TogetherIndex<'a>,
+    /// How many steps are taken with one maximal view after the other, and then with all that are left.
     pub most_work: u64,
+    pub most_work_together: u64,
 }
 
 /// Compares all views, and hands over the conflicts; `sort` tells what stands for a set of fields across instances.
@@ -106,12 +109,13 @@ pub fn compare<S: Hash + Eq>(
     // Comparing may take as long as this did.
     check.work = 0;
     check.counts.maximal = maximal.iter().map(|one| one.owners.len() as u64).sum();
-    for one in by_turns(maximal, |one| sort(projection.vars(one.view))) {
-        if check.work < compared.most_work {
-            check.against(&one);
-        } else {
-            check.counts.left_out += one.owners.len() as u64;
+    let all = by_turns(maximal, |one| sort(projection.vars(one.view)));
+    for (at, one) in all.iter().enumerate() {
+        if check.work >= compared.most_work {
+            rest::compare(&mut check, &all[at..]);
+            break;
         }
+        check.against(one);
     }
     check.counts
 }
@@ -132,13 +136,13 @@ fn by_turns<S: Hash + Eq>(all: Vec<Maximal>, sort: impl Fn(&Maximal) -> S) -> Ve
 
 /// A maximal view, for all threads that have it under the same locks.
 #[derive(Debug)]
-struct Maximal {
+pub(super) struct Maximal {
     /// That of the first group.
-    view: usize,
+    pub view: usize,
     /// Sorted.
-    locks: Vec<LockId>,
+    pub locks: Vec<LockId>,
     groups: HashSet<u32, FxBuildHasher>,
-    owners: Vec<ThreadId>,
+    pub owners: Vec<ThreadId>,
 }
 
 /// A bit for each field; of a subset they are a subset.
@@ -148,23 +152,23 @@ fn signature(vars: &[VarId]) -> u64 {
     })
 }
 
-struct Check<'a> {
-    compared: Compared<'a>,
-    projection: &'a Projection<'a>,
+pub(super) struct Check<'a> {
+    pub compared: Compared<'a>,
+    pub projection: &'a Projection<'a>,
     /// The views that have a field, sorted, and so by group.
     containing: HashMap<VarId, Vec<usize>, FxBuildHasher>,
     signatures: Vec<u64>,
-    work: u64,
+    pub work: u64,
     /// What views have in common with the maximal view looked at; nothing in between.
     overlaps: Overlaps,
-    counts: Counts,
-    conflict: &'a mut dyn FnMut(Conflict),
+    pub counts: Counts,
+    pub conflict: &'a mut dyn FnMut(Conflict),
 }
 
 /// Views with the same overlap.
-struct Overlap {
-    fields: Vec<VarId>,
-    views: Vec<usize>,
+pub(super) struct Overlap {
+    pub fields: Vec<VarId>,
+    pub views: Vec<usize>,
 }
 
 /// A view of a group whose overlap is a node of [`Overlaps`].
@@ -307,7 +311,7 @@ impl<'a> Check<'a> {
     }
 
     /// How many threads of a group there are for each that has the maximal view, itself not counted.
-    fn pairs(&self, maximal: &Maximal, group: u32) -> u64 {
+    pub fn pairs(&self, maximal: &Maximal, group: u32) -> u64 {
         let threads = self.projection.groups[group as usize].len() as u64;
         let own = u64::from(maximal.groups.contains(&group));
         threads * (maximal.owners.len() as u64 - own)
@@ -316,7 +320,7 @@ impl<'a> Check<'a> {
     /// The ways in which a view came about that count against a maximal view under these locks.
     ///
     /// Within a section on one of the locks the view of that section counts instead.
-    fn counts(&self, view: usize, locks: &[LockId]) -> impl Iterator<Item = &'a Way> {
+    pub fn counts(&self, view: usize, locks: &[LockId]) -> impl Iterator<Item = &'a Way> {
         let sets = self.compared.sets;
         self.projection.ways(view).filter(move |way| {
             let own = locks.binary_search(&way.lock).is_ok();
@@ -374,7 +378,7 @@ impl<'a> Check<'a> {
     }
 
     /// Two overlaps that diverge, by the views that have the deepest region around them.
-    fn diverge(&self, maximal: &Maximal, a: &Overlap, b: &Overlap) -> Option<Conflict> {
+    pub fn diverge(&self, maximal: &Maximal, a: &Overlap, b: &Overlap) -> Option<Conflict> {
         let seen = |overlap: &Overlap| -> Vec<(usize, SeenId)> {
             (overlap.views.iter())
                 .flat_map(|&view| {

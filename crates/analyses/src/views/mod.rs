@@ -29,14 +29,17 @@
 //! May over-report: fields that one section happens to use together.
 //!
 //! *Cost.* O(events) for the run and at most O(D²) set operations at its end, for D distinct views; views without two fields in common are never compared, and threads with the same views are compared once.
-//! Where a program uses ever new sets of the same fields, D grows with the run: after sixty-four steps for each event, and some millions in any case, the maximal views that are left are not compared, and `--stats` counts them as `not_compared`.
-//! One of each sort, instances aside, is compared first.
+//! Where a program uses ever new sets of the same fields, D grows with the run: after sixty-four steps for each event, and some millions in any case, the maximal views that are left are compared all at once, by the pairs of fields that they have.
+//! That finds the same diverging views, and counts fewer threads that have them.
+//! One of each sort, instances aside, is compared by itself first.
+//! A thread that has itself thousands of distinct views may be too much for that, too: `--stats` counts the maximal views that it was not compared with as `not_compared`.
 
 mod catalog;
 mod consistency;
 mod overlaps;
 mod projection;
 mod report;
+mod rest;
 mod sections;
 mod together;
 
@@ -64,6 +67,8 @@ pub struct Options {
     ///
     /// A program that uses ever new sets of the same fields under a lock has as many views as critical sections, and comparing all of them would never end.
     pub most_work: u64,
+    /// So many steps are then taken to compare the maximal views that are left all at once.
+    pub most_work_together: u64,
     /// The same for each time that objects are gone.
     pub most_work_between: u64,
 }
@@ -73,6 +78,7 @@ impl Default for Options {
         // Some seconds.
         Self {
             most_work: 1 << 29,
+            most_work_together: 1 << 28,
             most_work_between: 1 << 21,
         }
     }
@@ -259,6 +265,10 @@ impl Views {
             most_work: match gone {
                 Some(_) => self.options.most_work_between,
                 None => self.options.work_after(self.events),
+            },
+            most_work_together: match gone {
+                Some(_) => self.options.most_work_between,
+                None => self.options.most_work_together,
             },
         };
         let sort = |vars: &[VarId]| Symbol::of_all(tables, vars);

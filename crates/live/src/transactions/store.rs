@@ -223,26 +223,62 @@ impl Store {
             self.left_out += range.end - range.start;
             return;
         }
+        let more = range.end - range.start;
+        let mut left = more;
+        if self.fits(more) && self.is_whole(thread, &range) {
+            // Block by block: a region that was open for long may be most of the run.
+            while left > 0 {
+                let rest = range.end - left..range.end;
+                match self.keep_next(thread, &rest, if left == more { holds } else { &[] }) {
+                    Ok(kept) if kept > 0 => left -= kept,
+                    _ => break,
+                }
+            }
+        }
+        self.wanted += more - left;
+        if left > 0 {
+            self.dropped.0 += 1;
+            self.dropped.1 += left;
+        }
+    }
+
+    /// Whether all records of a stretch are there.
+    fn is_whole(&self, thread: u32, range: &Range<u64>) -> bool {
+        let mut position = range.start;
+        while position < range.end {
+            match self.block(thread, position) {
+                Some(block) if !matches!(block.data, Data::Lost) => position = block.end(),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The block with a record of a thread.
+    fn block(&self, thread: u32, position: u64) -> Option<&Block> {
+        let blocks = &self.streams.get(thread as usize)?.blocks;
+        let at = blocks.partition_point(|block| block.end() <= position);
+        blocks.get(at).filter(|block| block.first <= position)
+    }
+
+    /// Keeps the records of a stretch that are in the block of its first; says how many these are.
+    fn keep_next(&mut self, thread: u32, range: &Range<u64>, holds: &[Hold]) -> io::Result<u64> {
+        let Some(block) = self.block(thread, range.start) else {
+            return Ok(0);
+        };
+        let range = range.start..range.end.min(block.end());
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         locks::encode(holds, &mut buffer);
         let held = buffer.len();
-        let more = range.end - range.start;
-        let mut turns = Vec::new();
-        let found = self.fits(more) && (self.read(thread, &range, &mut buffer, &mut turns)).is_ok();
-        let whole = (buffer.len() - held) as u64 == more;
+        let turns = self.read(thread, &range, &mut buffer);
         let at = self.kept.len() + held as u64;
-        if found
-            && whole
-            && self.kept.push(&buffer).is_ok()
-            && self.cut(thread, &range, &turns, at, held as u32).is_ok()
-        {
-            self.wanted += more;
-        } else {
-            self.dropped.0 += 1;
-            self.dropped.1 += more;
-        }
+        let kept = turns.and_then(|turns| {
+            self.kept.push(&buffer)?;
+            self.cut(thread, &range, &turns, at, held as u32)
+        });
         self.buffer = buffer;
+        kept.map(|()| range.end - range.start)
     }
 
     /// Whether there is room for so many records more.
@@ -284,43 +320,30 @@ impl Store {
         Ok(())
     }
 
-    fn read(
-        &self,
-        thread: u32,
-        range: &Range<u64>,
-        into: &mut Vec<u64>,
-        turns: &mut Vec<Turn>,
-    ) -> io::Result<()> {
-        let Some(stream) = self.streams.get(thread as usize) else {
-            return Ok(());
+    /// Appends records that are in one block, and tells how their thread took turns with others.
+    fn read(&self, thread: u32, range: &Range<u64>, into: &mut Vec<u64>) -> io::Result<Vec<Turn>> {
+        let Some(block) = self.block(thread, range.start) else {
+            return Ok(Vec::new());
         };
-        let blocks = &stream.blocks;
-        let first = blocks.partition_point(|block| block.end() <= range.start);
-        for block in blocks.range(first..) {
-            if block.first >= range.end {
-                break;
+        let from = range.start - block.first;
+        let to = range.end - block.first;
+        match (&block.data, &self.file) {
+            (Data::Memory(data), _) => {
+                into.extend_from_slice(&data[from as usize..to as usize]);
+                Ok(block.turns.clone())
             }
-            let from = range.start.max(block.first) - block.first;
-            let to = range.end.min(block.end()) - block.first;
-            match (&block.data, &self.file) {
-                (Data::Memory(data), _) => {
-                    into.extend_from_slice(&data[from as usize..to as usize]);
-                    turns.extend_from_slice(&block.turns);
-                }
-                (Data::Disk(slot), Some(file)) => {
-                    let at = self.slot(*slot);
-                    log::read(file, at + from, (to - from) as usize, into)?;
-                    let mut words = Vec::new();
-                    let count = TURN * block.turn_count;
-                    log::read(file, at + block.count, count as usize, &mut words)?;
-                    let (pairs, _) = words.as_chunks::<2>();
-                    let turn = |&[position, order]: &[u64; 2]| Turn { position, order };
-                    turns.extend(pairs.iter().map(turn));
-                }
-                _ => {}
+            (Data::Disk(slot), Some(file)) => {
+                let at = self.slot(*slot);
+                log::read(file, at + from, (to - from) as usize, into)?;
+                let mut words = Vec::new();
+                let count = TURN * block.turn_count;
+                log::read(file, at + block.count, count as usize, &mut words)?;
+                let (pairs, _) = words.as_chunks::<2>();
+                let turn = |&[position, order]: &[u64; 2]| Turn { position, order };
+                Ok(pairs.iter().map(turn).collect())
             }
+            _ => Err(io::ErrorKind::NotFound.into()),
         }
-        Ok(())
     }
 
     /// Where a slot begins in the file: there is room for the records of a block and as much for its turns.
@@ -357,15 +380,7 @@ impl Store {
 
     /// Whether a record is still there.
     pub fn holds(&self, thread: u32, position: u64) -> bool {
-        self.streams.get(thread as usize).is_some_and(|stream| {
-            let block = stream
-                .blocks
-                .partition_point(|block| block.end() <= position);
-            stream
-                .blocks
-                .get(block)
-                .is_some_and(|b| b.first <= position)
-        })
+        self.block(thread, position).is_some()
     }
 
     /// Moves blocks to the disk if there are too many, the oldest of each thread first, until half of the memory is free.

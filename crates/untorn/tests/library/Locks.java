@@ -1,3 +1,5 @@
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -550,6 +552,47 @@ public class Locks {
         }
     }
 
+    /** Stamps that one thread takes and another one gives up, or converts. */
+    static class Handed extends Way {
+        final StampedLock lock = new StampedLock();
+        final ExecutorService other = Executors.newSingleThreadExecutor(task -> {
+            Thread thread = new Thread(task);
+            thread.setDaemon(true);
+            return thread;
+        });
+
+        void change() throws Exception {
+            long stamp = lock.writeLock();
+            a++;
+            b++;
+            switch (a % 4) {
+                case 0: other.submit(() -> lock.unlockWrite(stamp)).get(); break;
+                case 1: other.submit(() -> lock.unlock(lock.tryConvertToReadLock(stamp))).get(); break;
+                case 2: other.submit(() -> lock.tryUnlockWrite()).get(); break;
+                default: lock.unlockWrite(stamp);
+            }
+        }
+
+        int look() throws Exception {
+            long stamp = lock.readLock();
+            check(a, b);
+            int x = a;
+            switch (x % 5) {
+                case 0: other.submit(() -> lock.unlockRead(stamp)).get(); break;
+                case 1: other.submit(() -> lock.unlock(stamp)).get(); break;
+                case 2: other.submit(() -> lock.tryConvertToOptimisticRead(stamp)).get(); break;
+                case 3: other.submit(() -> upgrade(stamp)).get(); break;
+                default: lock.unlockRead(stamp);
+            }
+            return x;
+        }
+
+        void upgrade(long stamp) {
+            long write = lock.tryConvertToWriteLock(stamp);
+            lock.unlock(write == 0 ? stamp : write);
+        }
+    }
+
     static Way[] whole() {
         return new Way[] {
             new Reentrant(), new Interruptibly(), new ReadWrite(), new Downgrade(), new TriedReadWrite(),
@@ -567,6 +610,10 @@ public class Locks {
         return new Way[] {new Conditions(), new WriteCondition()};
     }
 
+    static Way[] handed() {
+        return new Way[] {new Handed()};
+    }
+
     static Way[] torn() {
         return new Way[] {new Torn(), new TornStamped()};
     }
@@ -577,6 +624,7 @@ public class Locks {
             case "whole": ways = whole(); break;
             case "permits": ways = permits(); break;
             case "waiting": ways = waiting(); break;
+            case "handed": ways = handed(); break;
             default: ways = torn();
         }
         for (Way way : ways) {

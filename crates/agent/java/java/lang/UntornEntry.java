@@ -1,6 +1,7 @@
 package java.lang;
 
 import java.lang.ref.WeakReference;
+import java.util.concurrent.locks.StampedLock;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -13,6 +14,7 @@ final class UntornEntry extends WeakReference<Object> {
     static final long WORD = U.objectFieldOffset(UntornEntry.class, "word");
     private static final long WORDS = U.objectFieldOffset(UntornEntry.class, "words");
     private static final long CALLS = U.objectFieldOffset(UntornEntry.class, "calls");
+    private static final long SHARED = U.objectFieldOffset(UntornEntry.class, "shared");
 
     final int hash;
     /** The reader's id of the object's class; of the class itself if the object is one. */
@@ -30,6 +32,8 @@ final class UntornEntry extends WeakReference<Object> {
 
     /** Whether it is a lock of the platform, held by its carrier ({@link UntornLocks}), and not a monitor. */
     final boolean explicit;
+    /** Whether whoever takes it gives it up; anybody may give up what a stamp stands for. */
+    final boolean owned;
 
     /**
      * One more than the thread that alone has held it exclusively so far; 0 for none, {@link #MANY}. Its holder writes
@@ -44,6 +48,13 @@ final class UntornEntry extends WeakReference<Object> {
      */
     int recorded, holder;
 
+    /**
+     * Of a lock without owners: how many shared holds the reader knows of, and whether somebody gave up a hold of which it
+     * knows as another thread's. From then on the lock orders threads as before, and nobody records to take it.
+     */
+    private volatile int shared;
+    volatile boolean crossed;
+
     /** Shadow word of a collection; its object id is that of an array too. */
     private volatile long word;
     private volatile UntornWord[] words;
@@ -56,6 +67,7 @@ final class UntornEntry extends WeakReference<Object> {
         this.lock = lock;
         this.classId = classId;
         this.explicit = explicit;
+        this.owned = !explicit || !(referent instanceof StampedLock);
         this.last = announced;
     }
 
@@ -69,6 +81,16 @@ final class UntornEntry extends WeakReference<Object> {
 
     boolean replaceLast(long from, long to) {
         return U.compareAndSetLong(this, LAST, from, to);
+    }
+
+    /** The reader hears of another shared hold, or of one less. */
+    void share(int more) {
+        U.getAndAddInt(this, SHARED, more);
+    }
+
+    /** A thread gives up a hold that the reader does not know to be its own: if it knows of another one's, that is meant. */
+    void cross() {
+        if (recorded > 0 || shared > 0) crossed = true;
     }
 
     /** One shadow word per element of a short array; a long one shares them. */

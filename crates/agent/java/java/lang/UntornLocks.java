@@ -17,8 +17,9 @@ import jdk.internal.misc.Unsafe;
  * so does one of a lock that implements {@link Lock} in code of its own: what that does is seen if it is made of these.
  * The site of an event is that of the watched call which led to it, or the lock's own method if none did.
  *
- * <p>A {@link StampedLock} has no owner. A stamp that one thread takes and another one gives up leaves the first as the
- * holder, as far as is recorded.
+ * <p>A {@link StampedLock} has no owner. Once a thread gives up a stamp that another one took, it is no lock any more, as
+ * far as is recorded: it orders threads as before ({@link UntornEntry#cross}). The first thread stays its holder until it
+ * gives up what it takes later, if it ever does.
  */
 final class UntornLocks {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -173,10 +174,25 @@ final class UntornLocks {
         UntornThread c = context();
         UntornEntry entry = (UntornEntry) lock;
         int from = mode(stamp);
-        if (c.silent || from == to || to == UntornRuntime.EXCLUSIVE || !isHeld(entry, from, stamp, c)) return;
+        if (c.silent || from == to || from == UntornRuntime.OPTIMISTIC || !isValid(entry, stamp)) return;
+        boolean isHeld = isHeld(entry, from, c);
+        if (!isHeld) {
+            convertUnrecorded(entry, from, to, c);
+            return;
+        }
+        if (to == UntornRuntime.EXCLUSIVE) return;
         int at = site(site, c);
         take(entry, to, at, c);
         give(entry, from, at, c);
+    }
+
+    /** The same for a hold that the reader does not know of as this thread's. */
+    private static void convertUnrecorded(UntornEntry entry, int from, int to, UntornThread c) {
+        boolean leftOut = from == UntornRuntime.SHARED && c.reads.hasLeftOut(entry);
+        if (!leftOut) entry.cross();
+        // After a conversion to the exclusive hold it is given up.
+        if (leftOut && to == UntornRuntime.OPTIMISTIC) c.reads.dropLeftOut(entry);
+        if (to == UntornRuntime.SHARED) c.reads.addLeftOut(entry);
     }
 
     /** After it: to the exclusive hold nobody sees what was given up before the conversion is over. */
@@ -190,12 +206,15 @@ final class UntornLocks {
         give((UntornEntry) lock, from, at, c);
     }
 
-    /** Whether a stamp is the one that this thread was seen to take. */
-    private static boolean isHeld(UntornEntry entry, int mode, long stamp, UntornThread c) {
+    /** Whether a stamp stands for a hold that there is. */
+    private static boolean isValid(UntornEntry entry, long stamp) {
         Object lock = entry.get();
-        if (!(lock instanceof StampedLock) || !((StampedLock) lock).validate(stamp)) return false;
-        if (mode == UntornRuntime.SHARED) return c.reads.holds(entry);
-        return mode == UntornRuntime.EXCLUSIVE && entry.recorded > 0 && entry.holder == c.id;
+        return lock instanceof StampedLock && ((StampedLock) lock).validate(stamp);
+    }
+
+    /** Whether this thread was seen to take a hold of that kind. */
+    private static boolean isHeld(UntornEntry entry, int mode, UntornThread c) {
+        return mode == UntornRuntime.SHARED ? c.reads.holds(entry) : entry.recorded > 0 && entry.holder == c.id;
     }
 
     static void waits(Object entry, int site) {

@@ -106,6 +106,7 @@ final class UntornSync {
         c.room();
         c.edge(entry.last());
         if (!again) {
+            if (entry.crossed) return;
             // Its last holder may have been unable to say that it gave it up, and then left no position.
             if (entry.recorded > 0) c.edgeFrom(entry.holder);
             entry.recorded = 0;
@@ -151,6 +152,7 @@ final class UntornSync {
             entry.depth--;
         } else if (entry.explicit) {
             // Taken before it was watched, or not this thread's at all: others may write the entry now.
+            if (!entry.owned) entry.cross();
             if (!UntornMode.SECOND || !c.skip) chain(entry, 0, c);
             return;
         }
@@ -232,19 +234,30 @@ final class UntornSync {
 
     /** A lock was taken together with other readers. */
     static void acquiredShared(UntornEntry entry, int site, UntornThread c) {
-        if (UntornMode.SECOND && c.skip && !c.reads.holds(entry)) return;
-        if (!c.reads.add(entry)) return;
+        boolean again = c.reads.holds(entry);
+        if (UntornMode.SECOND && c.skip && !again) {
+            if (!entry.owned) c.reads.addLeftOut(entry);
+            return;
+        }
         c.room();
         c.edge(entry.last());
+        if (entry.crossed && !again) {
+            c.reads.addLeftOut(entry);
+            return;
+        }
+        if (!c.reads.add(entry)) return;
         c.write(record(UntornThread.ACQUIRE_SHARED, site, entry));
+        if (!entry.owned) entry.share(1);
     }
 
     static void releasingShared(UntornEntry entry, int site, UntornThread c) {
         if (c.reads.drop(entry)) {
+            if (!entry.owned) entry.share(-1);
             chain(entry, record(UntornThread.RELEASE_SHARED, site, entry), c);
-        } else if (!UntornMode.SECOND || !c.skip) {
-            chain(entry, 0, c);
+            return;
         }
+        if (!entry.owned && !c.reads.dropLeftOut(entry)) entry.cross();
+        if (!UntornMode.SECOND || !c.skip) chain(entry, 0, c);
     }
 
     static void signal(Object synchronizer, int site, UntornThread c) {
