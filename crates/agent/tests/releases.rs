@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{jdks, version};
+use support::{jdks, runtime, version};
 use untorn_channel::Config;
 use untorn_live::{Error, Options, watch_all};
 use untorn_trace::Source;
@@ -30,14 +30,6 @@ const PROGRAM: &str = "public class Main {
     }
 }
 ";
-
-/// The runtime of a release that the set-up brought; tests that need it say so.
-fn runtime(release: u32) -> PathBuf {
-    let all = std::env::var_os("UNTORN_TEST_RUNTIMES");
-    let all = all.expect("UNTORN_TEST_RUNTIMES: run `cargo xtask setup --export`");
-    let found = std::env::split_paths(&all).find(|home| version(home) == release);
-    found.unwrap_or_else(|| panic!("the set-up brought no Java {release}"))
-}
 
 fn compiled(folder: &Path) {
     fs::write(folder.join("Main.java"), PROGRAM).unwrap();

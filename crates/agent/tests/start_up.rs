@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use support::{jdks, watched};
+use support::{jdks, runtime, watched};
 use untorn_channel::Config;
 use untorn_live::{Error, watch_all};
 use untorn_trace::Source;
@@ -60,7 +60,8 @@ fn unwatched(jdk: &Path, step: &str) -> Vec<String> {
 
 #[test]
 fn a_step_that_fails_leaves_the_program_alone_and_is_told() {
-    for jdk in jdks() {
+    // And the release between.
+    for jdk in jdks().into_iter().chain([runtime(21)]) {
         for step in STEPS {
             let said = unwatched(&jdk, step);
             assert_eq!(said.len(), 1, "{step} on {}: {said:?}", jdk.display());

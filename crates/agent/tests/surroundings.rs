@@ -114,6 +114,85 @@ fn jar(name: &str) -> PathBuf {
     Path::new(&corpus).join(format!("{name}.jar"))
 }
 
+/// Mocks of a final class: the class itself is redefined while the program runs.
+const MOCKING: &str = "
+import org.mockito.Mockito;
+
+public class Mocking {
+    static final class Service {
+        private int served;
+        synchronized int next() { return ++served; }
+        int twice() { return next() + next(); }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Service real = new Service();
+        if (real.next() != 1) throw new AssertionError();
+        Service mock = Mockito.mock(Service.class);
+        Mockito.when(mock.next()).thenReturn(7);
+        Mockito.when(mock.twice()).thenCallRealMethod();
+        Thread[] threads = new Thread[2];
+        int[] wrong = new int[1];
+        for (int i = 0; i < 2; i++) {
+            threads[i] = new Thread(() -> {
+                for (int n = 0; n < 300; n++) {
+                    if (mock.twice() != 14) wrong[0]++;
+                    real.next();
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) thread.join();
+        if (wrong[0] != 0 || real.next() != 602) throw new AssertionError(wrong[0] + \" \" + real.next());
+        Mockito.verify(mock, Mockito.times(1200)).next();
+    }
+}
+";
+
+#[test]
+fn classes_that_are_redefined_for_mocks_are_watched_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("Mocking.java");
+    std::fs::write(&source, MOCKING).unwrap();
+    let jars = [
+        "mockito-core",
+        "byte-buddy",
+        "byte-buddy-agent",
+        "objenesis",
+    ]
+    .map(jar);
+    let mut path = std::ffi::OsString::from(folder.path());
+    for jar in &jars {
+        path.push(":");
+        path.push(jar);
+    }
+    let oldest = jdks().into_iter().min_by_key(|jdk| version(jdk)).unwrap();
+    let compiled = Command::new(oldest.join("bin/javac"))
+        .arg("-cp")
+        .arg(&path)
+        .arg("-d")
+        .args([folder.path(), &source])
+        .status()
+        .unwrap();
+    assert!(compiled.success());
+    for jdk in jdks() {
+        let agent = format!("-javaagent:{}", jars[0].display());
+        let jvm = [agent.as_str(), "-Dnet.bytebuddy.experimental=true"];
+        let mut options = watched(&jdk, &jvm, "Mocking", &[]);
+        let classes = options.command.len() - 2;
+        options.command[classes].clone_from(&path);
+        options.config = Config {
+            include: vec!["Mocking**".to_owned()],
+            ..Config::default()
+        };
+        let ran = watch_all(&options, |_, source| accesses(source)).unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        assert_eq!(ran.unwatched, [""; 0]);
+        // Each of 601 calls reads and writes the count.
+        assert!(ran.processes[0].result > 600, "{ran:?}");
+    }
+}
+
 /// Takes a file out of a jar.
 fn unpacked(jdk: &Path, jar: &Path, name: &str, into: &Path) -> PathBuf {
     let status = Command::new(jdk.join("bin/jar"))

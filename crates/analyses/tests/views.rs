@@ -447,11 +447,14 @@ fn all_at_once_finds_what_one_by_one_finds() {
             assert_eq!(outcome.stats["views"]["not_compared"], 0);
             let mut found = regions(&outcome);
             found.sort_unstable();
-            found
+            // Outside of regions they are called after the fields of the maximal view that shows them.
+            let (bare, named): (Vec<_>, Vec<_>) =
+                found.into_iter().partition(|region| region.contains('.'));
+            (named, !bare.is_empty())
         };
         let all = with(u64::MAX);
         assert_eq!(with(0), all, "seed {seed}");
-        conflicting += usize::from(!all.is_empty());
+        conflicting += usize::from(!all.0.is_empty());
     }
     assert!(conflicting >= 12, "only {conflicting} conflict");
 }

@@ -1,8 +1,8 @@
 //! Maximal views that are too many to be compared one by one, compared together.
 //!
 //! Two views diverge against a maximal view if it has a field that only the one has and a field that only the other has.
-//! So what the maximal views have in common with each other is kept by *pairs of fields*, with some of the views that have both; two views of a thread are looked at once, and not once for each maximal view.
-//! Each two views of a thread that diverge against some maximal view of another one are found, if at most [`MOST`] of those that have the two fields have locks of their own; against how many they do is not counted.
+//! So the maximal views are kept by the *pairs of fields* that they have, a few of different threads for each pair, and two views of a thread are looked at once, and not once for each maximal view.
+//! Each two views of a thread that diverge against some maximal view of another one are found, unless that one alone has other locks than [`MOST`] others with the two fields; against how many they do is not counted.
 //!
 //! *Work.* The squares of the sizes of maximal views, and for each thread those of the number of its views.
 
@@ -14,6 +14,9 @@ use super::consistency::{Check, Maximal, Overlap};
 
 /// For each pair of fields so many maximal views are kept, of different threads or under different locks.
 const MOST: usize = 4;
+
+/// With so many of them two views are compared.
+const MOST_TRIED: usize = 8;
 
 /// The maximal views, by pairs of fields, the lesser first: their indices.
 type Pairs = HashMap<(VarId, VarId), Vec<u32>, FxBuildHasher>;
@@ -65,7 +68,7 @@ fn differs(one: &Maximal, other: &Maximal) -> bool {
     one.locks != other.locks || one.owners.len() == 1 && one.owners != other.owners
 }
 
-/// Looks for a maximal view against which two views of a group diverge.
+/// Looks for maximal views against which two views of a group diverge.
 fn look(check: &mut Check<'_>, all: &[Maximal], pairs: &Pairs, [a, b]: [usize; 2]) {
     let projection = check.projection;
     let (of_a, of_b) = (projection.vars(a), projection.vars(b));
@@ -75,28 +78,26 @@ fn look(check: &mut Check<'_>, all: &[Maximal], pairs: &Pairs, [a, b]: [usize; 2
     };
     let (only_a, only_b) = (without(of_a, of_b), without(of_b, of_a));
     check.work += 1 + (of_a.len() + of_b.len()) as u64;
+    let mut tried: Vec<u32> = Vec::new();
     for &x in &only_a {
         for &y in &only_b {
             check.work += 1;
-            let Some(maximal) = pairs.get(&(x.min(y), x.max(y))) else {
-                continue;
-            };
-            for &one in maximal {
-                let one = &all[one as usize];
-                if diverges(check, one, [a, b]) {
-                    return;
+            for &one in pairs.get(&(x.min(y), x.max(y))).into_iter().flatten() {
+                if tried.len() < MOST_TRIED && !tried.contains(&one) {
+                    tried.push(one);
+                    hand_over(check, &all[one as usize], [a, b]);
                 }
             }
         }
     }
 }
 
-/// Whether two views diverge against a maximal view of another thread; hands the conflict over if so.
-fn diverges(check: &mut Check<'_>, maximal: &Maximal, views: [usize; 2]) -> bool {
+/// Hands over that two views diverge against a maximal view, if it is one of another thread and they count against it.
+fn hand_over(check: &mut Check<'_>, maximal: &Maximal, views: [usize; 2]) {
     let group = check.projection.views[views[0]].group;
     let counts = |view| check.counts(view, &maximal.locks).next().is_some();
     if check.pairs(maximal, group) == 0 || !views.into_iter().all(counts) {
-        return false;
+        return;
     }
     let whole = check.projection.vars(maximal.view);
     let [left, right] = views.map(|view| Overlap {
@@ -107,10 +108,8 @@ fn diverges(check: &mut Check<'_>, maximal: &Maximal, views: [usize; 2]) -> bool
         views: vec![view],
     });
     check.work += (whole.len() + left.fields.len() + right.fields.len()) as u64;
-    let Some(conflict) = check.diverge(maximal, &left, &right) else {
-        return false;
-    };
-    check.counts.incompatible += check.pairs(maximal, group);
-    (check.conflict)(conflict);
-    true
+    if let Some(conflict) = check.diverge(maximal, &left, &right) {
+        check.counts.incompatible += check.pairs(maximal, group);
+        (check.conflict)(conflict);
+    }
 }

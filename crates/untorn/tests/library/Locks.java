@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Every region is one critical section, by one way of locking; the argument names the ways to run. */
 public class Locks {
@@ -625,6 +626,9 @@ public class Locks {
             case "permits": ways = permits(); break;
             case "waiting": ways = waiting(); break;
             case "handed": ways = handed(); break;
+            case "all":
+                ways = Stream.of(whole(), permits(), waiting(), handed(), torn()).flatMap(Stream::of).toArray(Way[]::new);
+                break;
             default: ways = torn();
         }
         for (Way way : ways) {

@@ -64,6 +64,22 @@ fn waits_for_conditions_lose_nothing() {
 }
 
 #[test]
+fn a_stamp_that_another_thread_gives_up_loses_nothing() {
+    let program = Program::compile("Locks", SOURCE);
+    for options in WAYS {
+        found(&program, options, "handed");
+    }
+}
+
+#[test]
+fn every_analysis_hears_of_every_lock() {
+    let program = Program::compile("Locks", SOURCE);
+    for analysis in ["atomizer", "views", "lockset", "doublechecker"] {
+        found(&program, &["run", "--with", analysis], "all");
+    }
+}
+
+#[test]
 fn two_critical_sections_are_two_steps() {
     let program = Program::compile("Locks", SOURCE);
     for options in WAYS {
@@ -79,12 +95,14 @@ fn runs_in_two_parts_lose_nothing_either() {
     for (which, expected) in [
         ("whole", vec![]),
         ("waiting", vec![]),
+        ("handed", vec![]),
         ("torn", vec!["Torn.look", "TornStamped.look"]),
     ] {
         for mode in ["first", "second"] {
             let options = ["run", "--mode", mode, "--profile", &profile];
             let torn = found(&program, &options, which);
-            if mode == "second" && which != "waiting" {
+            // Regions that wait for others are torn by that.
+            if mode == "second" && !["waiting", "handed"].contains(&which) {
                 assert_eq!(torn, expected, "{which}");
             }
         }
@@ -95,7 +113,7 @@ fn runs_in_two_parts_lose_nothing_either() {
 fn a_recorded_run_holds_the_same() {
     let program = Program::compile("Locks", SOURCE);
     let trace = program.file("locks.utr");
-    for which in ["whole", "waiting", "torn"] {
+    for which in ["whole", "waiting", "handed", "torn"] {
         let run = program.watched_with(&["record", "--stats", "-o", &trace], &[which]);
         assert!(run.status.success(), "{which}: {run:?}");
         let said = text(&run.stdout) + &text(&run.stderr);

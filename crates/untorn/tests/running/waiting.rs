@@ -158,6 +158,15 @@ fn a_method_that_calls_one_that_waits_is_not_torn_by_it() {
 }
 
 #[test]
+fn a_check_without_a_run_says_the_same() {
+    for (name, gate) in GATES {
+        let program = Program::compile("Phases", &PHASES.replace('%', gate));
+        let check = Program::untorn(&["check", "--format", "json", &program.classes()]);
+        assert_eq!(findings(&check), [""; 0], "{name}");
+    }
+}
+
+#[test]
 fn a_region_that_the_user_names_is_one_step_although_it_waits() {
     let program = Program::compile("Phases", &PHASES.replace('%', GATES[0].1));
     let spec = program.file("spec.toml");
