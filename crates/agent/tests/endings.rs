@@ -268,3 +268,26 @@ fn a_signal_for_the_reader_reaches_the_program() {
     assert_eq!(program, "None");
     assert!(!folder.path().join("account").exists());
 }
+
+#[test]
+fn a_reader_that_stands_still_for_a_while_only_holds_the_program_up() {
+    const OPERATIONS: usize = 300_000;
+    if let Some(folder) = std::env::var_os(AS_READER) {
+        return be_reader(Path::new(&folder), OPERATIONS);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut reader = reader(
+        "a_reader_that_stands_still_for_a_while_only_holds_the_program_up",
+        folder.path(),
+    );
+    wait_until("the program starts", || {
+        folder.path().join("started").exists()
+    });
+    kill(reader.id(), "-STOP");
+    thread::sleep(Duration::from_secs(1));
+    kill(reader.id(), "-CONT");
+    assert!(reader.wait().unwrap().success());
+    let program = fs::read_to_string(folder.path().join("status")).unwrap();
+    assert_eq!(program, "None");
+    assert!(steps(&folder.path().join("account"), 2) >= 2 * OPERATIONS as u64);
+}

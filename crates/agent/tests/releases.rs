@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/runtimes.rs"]
+mod runtimes;
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{jdks, runtime, version};
+use runtimes::runtime;
+use support::{jdks, version};
 use untorn_channel::Config;
 use untorn_live::{Error, Options, watch_all};
 use untorn_trace::Source;

@@ -2,13 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "support/runtimes.rs"]
+mod runtimes;
 mod support;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use support::{jdks, runtime, watched};
+use runtimes::runtime;
+use support::{jdks, watched};
 use untorn_channel::Config;
 use untorn_live::{Error, watch_all};
 use untorn_trace::Source;

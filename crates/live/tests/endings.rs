@@ -62,6 +62,15 @@ fn a_process_that_greets_with_nonsense_makes_the_run_incomplete() {
 }
 
 #[test]
+fn a_process_that_never_greets_takes_nothing_from_others_and_the_run_is_incomplete() {
+    let said = said("silent");
+    assert!(
+        said.contains("watched 1, unwatched 1, ended well"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_process_that_breaks_the_protocol_goes_on_and_the_run_is_incomplete() {
     let said = said("nonsense");
     assert!(
@@ -180,6 +189,7 @@ fn writer() {
     if scenario == "stranger" {
         connect().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     }
+    let _silent = (scenario == "silent").then(connect);
     if scenario == "descriptors" {
         mark("ready");
         await_mark("go");
