@@ -138,6 +138,14 @@ const OBJECTS: &[Kind] = &[
     Kind::Volatile,
 ];
 
+const LIBRARY: &[Kind] = &[
+    Kind::Atomic,
+    Kind::Map,
+    Kind::ConcurrentMap,
+    Kind::List,
+    Kind::Plain,
+];
+
 #[test]
 fn objects_that_another_thread_made_tear_alike() {
     let shape = Shape {
@@ -168,7 +176,7 @@ fn statics_and_arrays_tear_alike() {
 #[test]
 fn library_objects_tear_alike() {
     let shape = Shape {
-        kinds: &[Kind::Atomic, Kind::Map, Kind::ConcurrentMap, Kind::Plain],
+        kinds: LIBRARY,
         racing: false,
     };
     compare(shape, 3_000_000);
@@ -177,7 +185,7 @@ fn library_objects_tear_alike() {
 #[test]
 fn library_objects_that_a_racing_thread_made_tear_alike() {
     let shape = Shape {
-        kinds: &[Kind::Atomic, Kind::Map, Kind::ConcurrentMap, Kind::Plain],
+        kinds: LIBRARY,
         racing: true,
     };
     compare(shape, 4_000_001);

@@ -40,6 +40,10 @@ pub enum Check {
     ReadersRespond,
     /// `UntornThread.edgesFromAll`: edges from all of them.
     EdgesFromReaders,
+    /// `UntornThread.forgetShared`: nobody is about to share what this thread reads while it forgets that.
+    ForgetUnderLock,
+    /// `UntornOwner.unshare`: the epoch that owns the word is the one after all responses.
+    EpochAfterResponses,
     /// `UntornShadow.settle`: the thread asks itself to free the word.
     SettledPoll,
     /// `UntornShadow.revoke`: the word is marked before its holder is looked at.
@@ -55,7 +59,7 @@ pub enum Check {
 }
 
 impl Check {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::RespondFence,
         Self::AskBeforePoll,
         Self::AwaitResponse,
@@ -74,6 +78,8 @@ impl Check {
         Self::SeeFence,
         Self::ReadersRespond,
         Self::EdgesFromReaders,
+        Self::ForgetUnderLock,
+        Self::EpochAfterResponses,
         Self::SettledPoll,
         Self::RevokeMark,
         Self::SettledBeforeLook,

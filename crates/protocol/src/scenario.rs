@@ -43,6 +43,8 @@ pub struct Scenario {
     pub buffered_log: bool,
     /// The interpreter calls the methods of `Unsafe` as native ones.
     pub interpreted: bool,
+    /// The first thread has read what is read-shared in the beginning.
+    pub first_has_read: bool,
 }
 
 impl Scenario {
@@ -60,6 +62,7 @@ impl Scenario {
             impatient: false,
             buffered_log: false,
             interpreted: false,
+            first_has_read: false,
         }
     }
 
@@ -80,6 +83,11 @@ impl Scenario {
 
     pub const fn buffered_log(mut self) -> Self {
         self.buffered_log = true;
+        self
+    }
+
+    pub const fn first_has_read(mut self) -> Self {
+        self.first_has_read = true;
         self
     }
 

@@ -100,6 +100,15 @@ pub const SMALL: &[Scenario] = &[
         [&[Read(A), Park], &[Write(A), Park], NOTHING],
     ),
     Scenario::new(
+        "two write what both read",
+        [Word::Shared(1), Word::Shared(1)],
+        [
+            &[Read(B), Write(A), Poll, Spin],
+            &[Read(A), Write(B), Poll, Write(A), Spin],
+            NOTHING,
+        ],
+    ),
+    Scenario::new(
         "re-bias brings a word back",
         [READ, FRESH],
         [
@@ -148,6 +157,25 @@ pub const SMALL: &[Scenario] = &[
 
 /// Too large for every test run: `cargo xtask model`.
 pub const LARGE: &[Scenario] = &[
+    Scenario::new(
+        "a reader forgets while it is joined",
+        [READ, Word::Shared(1)],
+        [
+            &[Poll, Read(A), Park],
+            &[Read(A), Write(A), Park],
+            &[Write(B), Park],
+        ],
+    )
+    .first_has_read(),
+    Scenario::new(
+        "a reader forgets while it is joined, and reads on",
+        [READ, Word::Shared(1)],
+        [
+            &[Read(B), Poll, Read(A), Park],
+            &[Read(A), Park],
+            &[Write(B), Write(A), Park],
+        ],
+    ),
     Scenario::new(
         "contended, and read by all",
         [FREE, FRESH],

@@ -120,6 +120,7 @@ pub enum Respond {
     Clear,
     Free,
     LoadAsk,
+    Forget,
     Answer,
 }
 
@@ -192,6 +193,8 @@ pub struct Thread {
     pub poll: bool,
     pub gate: bool,
     pub ask: bool,
+    /// What is asked for is not an epoch, but what the thread may read as read-shared.
+    pub unshares: bool,
     pub sleep: bool,
     pub settled: Option<Word>,
     pub shared_seen: u8,
@@ -244,9 +247,10 @@ impl State {
             poll: false,
             gate: false,
             ask: false,
+            unshares: false,
             sleep: false,
             settled: None,
-            shared_seen: 0,
+            shared_seen: u8::from(t == 0 && scenario.first_has_read),
             shares: false,
             blocked: false,
             native: false,
@@ -263,7 +267,7 @@ impl State {
             request: None,
             held: None,
             written: 0,
-            seen: 0,
+            seen: u8::from(t == 0 && scenario.first_has_read),
             edges: [0; THREADS],
             object: 0,
             writes: false,

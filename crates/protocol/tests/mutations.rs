@@ -96,6 +96,16 @@ const MUTATIONS: &[(Check, Fault, &str)] = &[
         Wrong(Unordered),
         "a reader is joined by a writer",
     ),
+    (
+        Check::ForgetUnderLock,
+        Wrong(Overlap),
+        "a reader forgets while it is joined",
+    ),
+    (
+        Check::EpochAfterResponses,
+        Wrong(Unordered),
+        "two write what both read",
+    ),
     (Check::SettledPoll, Stuck, "contended, and the holder polls"),
     (
         Check::RevokeMark,
@@ -124,7 +134,7 @@ const MUTATIONS: &[(Check, Fault, &str)] = &[
 fn each_mutation_is_caught() {
     let mut missed = Vec::new();
     for &(check, fault, name) in MUTATIONS {
-        let outcome = run(named(name), Checks::ALL.without(check), 600_000);
+        let outcome = run(named(name), Checks::ALL.without(check), 1_000_000);
         let found = outcome.counterexample.as_ref().map(|it| it.fault);
         println!("{check:?}: {found:?} after {} states", outcome.states);
         if found != Some(fault) {

@@ -15,6 +15,8 @@ use super::weave::{CONTEXT, Category, Result, Weaver};
 const STEP: i32 = 0;
 const INTERVAL: i32 = 1;
 const LOOSE: i32 = 2;
+/// Added to the first two for a call that only reads.
+const READS: i32 = 4;
 
 impl Weaver<'_, '_> {
     /// A site of an access to what an object holds: under a name of its own, or under a key or as a whole.
@@ -76,6 +78,14 @@ impl Weaver<'_, '_> {
             } if also.is_empty() => LOOSE,
             _ => INTERVAL,
         };
+        let reads =
+            row.effect == Effect::Read && (row.also.iter()).all(|also| also.effect == Effect::Read);
+        let is_loose = mode == LOOSE;
+        let mode = if reads && !is_loose {
+            mode | READS
+        } else {
+            mode
+        };
         let context = self.context()?;
         let begins = format!("({OBJECT}IIL{CONTEXT};)Z");
         let begin = self.entry_without_context("callBegin", &begins)?;
@@ -91,7 +101,7 @@ impl Weaver<'_, '_> {
         // The key matters when the record is written, at the end.
         let mut code = self.body.before(index);
         code.bind(from);
-        if mode != LOOSE {
+        if !is_loose {
             code.local(Op::Aload, object)
                 .push_int(mode, self.pool)?
                 .push_int(site, self.pool)?

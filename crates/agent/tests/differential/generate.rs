@@ -3,6 +3,7 @@
 //! A program has a few slots, each an object or a static field, and two or three threads.
 //! Every access is a step with a number, and `Stage` makes the threads take them in that order.
 //! Some steps lie in regions, which are methods whose names begin so; the others lie outside of all.
+//! Steps that use a slot in the same way share the instruction, and may take it several times, also in regions of their own: so some accesses repeat others that are recorded.
 
 use std::fmt::Write;
 
@@ -44,6 +45,7 @@ pub enum Kind {
     Atomic,
     Map,
     ConcurrentMap,
+    List,
 }
 
 /// What a generated program uses.
@@ -76,12 +78,14 @@ impl Slot {
             Kind::Atomic => "java.util.concurrent.atomic.AtomicInteger",
             Kind::Map => "java.util.HashMap",
             Kind::ConcurrentMap => "java.util.concurrent.ConcurrentHashMap",
+            Kind::List => "java.util.ArrayList",
         }
     }
 
     fn made(&self) -> String {
         match self.kind {
             Kind::Array => "new int[2]".to_owned(),
+            Kind::List => "new java.util.ArrayList(java.util.List.of(1, 2))".to_owned(),
             _ => format!("new {}()", self.class()),
         }
     }
@@ -135,6 +139,11 @@ impl Slot {
                     "remove(\"k\")",
                 ],
             ),
+            Kind::List => dice_call(
+                &it,
+                dice,
+                &["size()", "get(0)", "get(1)", "add(3)", "set(0, 4)"],
+            ),
             _ => {
                 let field = dice.of(&["x", "x", "y"]);
                 match dice.below(5) {
@@ -174,6 +183,7 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
     let order: Vec<usize> = (0..steps).map(|_| dice.below(threads)).collect();
     let mut bodies = vec![String::new(); threads];
     let mut regions = String::new();
+    let mut uses: Vec<String> = Vec::new();
     let mut open = vec![None; threads];
     let mut count = 0;
     let mut initial = String::new();
@@ -210,7 +220,14 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
             slots[number].put(number) + " "
         };
         let access = slots[number].access(number, &mut dice);
-        let text = format!("        Stage.at({step}); {{ {make}{access} }} Stage.done();\n");
+        let place = uses.iter().position(|known| *known == access);
+        let place = place.unwrap_or(uses.len());
+        if place == uses.len() {
+            uses.push(access);
+        }
+        // Once, some times, or some times in a region of its own.
+        let way = dice.of(&["use", "use", "uses", "regionOf"]);
+        let text = format!("        Stage.at({step}); {{ {make}{way}{place}(); }} Stage.done();\n");
         match &mut open[thread] {
             Some((_, body)) => body.push_str(&text),
             None => bodies[thread].push_str(&text),
@@ -243,6 +260,15 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
          static class Volatile { volatile int x; long y; }\n",
     );
     source.push_str(&regions);
+    for (place, access) in uses.iter().enumerate() {
+        writeln!(
+            source,
+            "    static void use{place}() {{ {access} }}\n    \
+             static void uses{place}() {{ for (int i = 0; i < 3; i++) use{place}(); }}\n    \
+             static void regionOf{place}() {{ uses{place}(); }}"
+        )
+        .ok();
+    }
     for (thread, body) in bodies.iter().enumerate() {
         write!(source, "    static void part{thread}() {{\n{body}    }}\n").ok();
     }

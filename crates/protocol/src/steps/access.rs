@@ -152,7 +152,9 @@ impl Steps<'_> {
                     n.threads[t].to(At::Claim);
                 });
             }
-            let renewed = (object, word, Word::Owned(mode, worn));
+            // While it only reads, others can read beside it and need not ask again.
+            let kept = if thread.writes { mode } else { Mode::RdEx };
+            let renewed = (object, word, Word::Owned(kept, worn));
             let done = |n: &mut crate::state::State| n.threads[t].to(At::Begin);
             return self.cas(t, "claim: its own of before", renewed, done, At::Begin);
         }
@@ -223,8 +225,12 @@ impl Steps<'_> {
             before,
             after,
         };
+        let early = !self.checks.has(Check::EpochAfterResponses);
         let done = |n: &mut crate::state::State| {
             n.threads[t].held = Some(held);
+            if early {
+                n.threads[t].worn = n.threads[t].mine;
+            }
             n.threads[t].to(then);
         };
         self.cas(

@@ -26,15 +26,26 @@ impl Steps<'_> {
             Respond::LoadAsk => {
                 self.fenced_if(Check::RespondFence, t, "answer: looks for a request", |n| {
                     let thread = &mut n.threads[t];
-                    thread.respond = if thread.ask {
-                        Respond::Answer
-                    } else {
-                        Respond::No
+                    let reads = thread.seen != 0 || thread.shares;
+                    thread.respond = match thread.ask {
+                        true if thread.unshares && reads => Respond::Forget,
+                        true => Respond::Answer,
+                        false => Respond::No,
                     };
                 });
             }
+            Respond::Forget => {
+                let locked = self.checks.has(Check::ForgetUnderLock);
+                if self.from.global.is_none() || !locked {
+                    self.fenced(t, "forgetShared", |n| {
+                        let thread = &mut n.threads[t];
+                        (thread.seen, thread.shared_seen, thread.shares) = (0, 0, false);
+                        thread.respond = Respond::Answer;
+                    });
+                }
+            }
             Respond::Answer => self.fenced(t, "answer: responds", |n| {
-                n.threads[t].ask = false;
+                (n.threads[t].ask, n.threads[t].unshares) = (false, false);
                 n.threads[t].respond = Respond::No;
             }),
         }
@@ -130,7 +141,7 @@ impl Steps<'_> {
                 });
             }),
             RequestAt::Ask => self.fenced(t, "ask: the request", |n| {
-                n.threads[u].ask = true;
+                (n.threads[u].ask, n.threads[u].unshares) = (true, epoch == 0);
                 let first = self.checks.has(Check::AskBeforePoll);
                 next(
                     n,
@@ -156,7 +167,7 @@ impl Steps<'_> {
             RequestAt::Await => self.response(t, request),
             RequestAt::Barrier => self.step(t, "await: looks at it", |n| {
                 if self.is_away(u) {
-                    n.threads[u].ask = false;
+                    (n.threads[u].ask, n.threads[u].unshares) = (false, false);
                     next(n, RequestAt::Done(true));
                 } else {
                     next(n, RequestAt::Await);
@@ -219,7 +230,7 @@ impl Steps<'_> {
         self.wait(t);
         if other.sleep {
             self.fenced(t, "await: it has fallen asleep", |n| {
-                n.threads[u].ask = false;
+                (n.threads[u].ask, n.threads[u].unshares) = (false, false);
                 next(n, RequestAt::Done(true));
             });
         }

@@ -156,17 +156,34 @@ impl Steps<'_> {
                 n.threads[t].held = None;
                 n.threads[t].advance();
             }),
-            At::UnshareEdges => self.fenced(t, "edgesFromAll", |n| {
-                if self.checks.has(Check::EdgesFromReaders) {
-                    n.edges_from_all(t);
+            At::UnshareEdges => {
+                let thread = &self.from.threads[t];
+                let epoch = if self.checks.has(Check::EpochAfterResponses) {
+                    thread.mine
+                } else {
+                    thread.worn
+                };
+                self.unshared(t, Word::Free(Mode::WrEx, t as u8));
+                // If no reader took long to respond.
+                if epoch != 0 {
+                    self.unshared(t, Word::Owned(Mode::WrEx, epoch));
                 }
-                if let Some(held) = &mut n.threads[t].held {
-                    held.after = Some(Word::Free(Mode::WrEx, t as u8));
-                }
-                n.threads[t].to(At::Settle);
-            }),
+            }
             _ => {}
         }
+    }
+
+    /// The word is the writer's, contended or not.
+    fn unshared(&self, t: usize, after: Word) {
+        self.fenced(t, "edgesFromAll", |n| {
+            if self.checks.has(Check::EdgesFromReaders) {
+                n.edges_from_all(t);
+            }
+            if let Some(held) = &mut n.threads[t].held {
+                held.after = Some(after);
+            }
+            n.threads[t].to(At::Settle);
+        });
     }
 }
 

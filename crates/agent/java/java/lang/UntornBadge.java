@@ -50,8 +50,8 @@ final class UntornBadge {
     /** Nobody's word. */
     static final long NONE = -1;
 
-    /** States of a request. */
-    private static final int DONE = 0, ASKED = 1;
+    /** States of a request: answered, for a badge, or for what the thread may read as read-shared. */
+    private static final int DONE = 0, ASKED = 1, UNSHARES = 2;
 
     /** Badges fill the place of a thread in a word; 0 and the last one are nobody's. */
     private static final int LIMIT = UntornLimits.OWNERS;
@@ -145,11 +145,11 @@ final class UntornBadge {
             if (badge != 0) {
                 long known = U.getLongVolatile(null, at(badge));
                 if (known >= 0) return true;
-                boolean silent = (known & LOST) != 0 && U.getIntVolatile(t, ASK) == ASKED;
+                boolean silent = (known & LOST) != 0 && U.getIntVolatile(t, ASK) != DONE;
                 if (silent && !look(t)) return false;
                 if (t.mine == (long) badge << UntornThread.OBJECT_BITS) issue(t);
             }
-            boolean met = isAsleep(t) || ask(t, c);
+            boolean met = isAsleep(t) || ask(t, badge != 0 ? ASKED : UNSHARES, c);
             if (badge != 0) {
                 U.putLongVolatile(null, at(badge), met ? t.past() : ALIVE | LOST | t.id);
             }
@@ -160,13 +160,13 @@ final class UntornBadge {
     }
 
     /** Asks a thread to pass a safe point, and waits until it has. */
-    private static boolean ask(UntornThread t, UntornThread c) {
+    private static boolean ask(UntornThread t, int what, UntornThread c) {
         int turn = t.turn + 1;
-        U.putIntVolatile(t, ASK, ASKED);
+        U.putIntVolatile(t, ASK, what);
         U.putIntVolatile(t, POLL, 1);
         // Last: who sees the number sees the poll.
         U.putIntVolatile(t, TURN, turn);
-        return await(t, turn, c);
+        return await(t, what, turn, c);
     }
 
     /** Only one thread at a time meets another; whether this one may now. */
@@ -178,7 +178,7 @@ final class UntornBadge {
         U.putIntVolatile(t, GATE, 0);
     }
 
-    private static boolean await(UntornThread t, int turn, UntornThread c) {
+    private static boolean await(UntornThread t, int what, int turn, UntornThread c) {
         // Who was asleep the last time is most often still asleep.
         int start = t.looked == turn - 1 ? SPINS + NAPS : 0;
         for (int tries = start; ; tries++) {
@@ -186,17 +186,18 @@ final class UntornBadge {
             c.poll();
             if (tries < SPINS) {
                 // It may fall asleep only now.
-                if (tries % GLANCES == 0 && isAsleep(t)) U.compareAndSetInt(t, ASK, ASKED, DONE);
+                if (tries % GLANCES == 0 && isAsleep(t)) U.compareAndSetInt(t, ASK, what, DONE);
                 Thread.onSpinWait();
                 continue;
             }
             if ((tries - SPINS) % LOOKS == NAPS && look(t)) {
                 U.putIntVolatile(t, LOOKED, turn);
-                U.compareAndSetInt(t, ASK, ASKED, DONE);
+                U.compareAndSetInt(t, ASK, what, DONE);
                 continue;
             }
             if (tries - SPINS > PATIENCE) return false;
             UntornShadow.owe();
+            c.hasNapped = true;
             nap(UntornThread.NAP);
         }
     }
@@ -270,6 +271,8 @@ final class UntornBadge {
     static void answer(UntornThread c) {
         // First: if the stack is too short for it, the thread comes by again.
         c.unwind();
+        boolean forgets = U.getIntVolatile(c, ASK) == UNSHARES && c.readsShared();
+        if (forgets) UntornThread.probe();
         Throwable dropped = c.dropped;
         if (dropped != null) {
             c.dies(dropped);
@@ -279,7 +282,10 @@ final class UntornBadge {
         U.putIntVolatile(c, POLL, 0);
         if (c.death != null) U.putIntVolatile(c, POLL, 1);
         if (c.settled != 0) UntornShadow.abandon(c);
+        // Others who write to what is read-shared need not ask again until this thread has read such a thing anew.
+        if (forgets) c.forgetShared();
         // Who asks asks before the poll: after this thread took that back, it sees the request.
-        if (U.getIntVolatile(c, ASK) == ASKED) U.compareAndSetInt(c, ASK, ASKED, DONE);
+        int asked = U.getIntVolatile(c, ASK);
+        if (asked != DONE) U.compareAndSetInt(c, ASK, asked, DONE);
     }
 }

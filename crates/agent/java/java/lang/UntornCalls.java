@@ -29,15 +29,17 @@ final class UntornCalls {
 
     private UntornCalls() {}
 
-    /** A call on what several threads use begins; whether it is recorded. */
+    /** A call on what several threads use begins; whether its end is to be told. */
     @DontInline
     static boolean begin(Object receiver, Object content, int mode, int site, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return false;
-        if (UntornMode.FIRST && mode != UntornRuntime.STEP) return true;
+        int kind = mode & ~UntornRuntime.READS;
+        if (UntornMode.FIRST && kind != UntornRuntime.STEP) return true;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(content, receiver, c);
         if (entry == null || entry.objectId(c) == 0) return false;
-        if (mode == UntornRuntime.STEP) {
+        if (kind != mode && repeats(entry, content, site, c)) return true;
+        if (kind == UntornRuntime.STEP) {
             UntornShadow.take(entry, UntornEntry.WORD, site, c);
         } else if (c.pushCall(entry)) {
             c.setCallSize(size(content));
@@ -50,18 +52,24 @@ final class UntornCalls {
         if (!UntornRuntime.on && !(c.held instanceof UntornEntry)) return;
         Object content = UntornPlaces.content(receiver);
         if (content == null) return;
-        if (mode == UntornRuntime.LOOSE || UntornMode.FIRST && mode != UntornRuntime.STEP) {
+        int kind = mode & ~UntornRuntime.READS;
+        UntornEntry repeated = c.repeated;
+        if (kind != mode && repeated != null && repeated.refersTo(content)) {
+            c.repeated = null;
+            if (!c.silent) repeated(repeated, key, index, false, site, c);
+            return;
+        }
+        if (kind == UntornRuntime.LOOSE || UntornMode.FIRST && kind != UntornRuntime.STEP) {
             only(receiver, content, key, index, site, c);
             return;
         }
         if (c.silent || UntornMode.SECOND && c.skip) return;
-        if (mode == UntornRuntime.STEP && c.held instanceof UntornEntry) {
-            writeKey(key, index, c);
-            UntornShadow.unlock(c.held, site, c);
+        if (kind == UntornRuntime.STEP && c.held instanceof UntornEntry) {
+            record((UntornEntry) c.held, key(key, index), false, site, c);
             return;
         }
         UntornShadow.abandon(c);
-        if (mode == UntornRuntime.INTERVAL && c.call(content) >= 0) {
+        if (kind == UntornRuntime.INTERVAL && c.call(content) >= 0) {
             for (;;) {
                 UntornEntry entry = c.topCall();
                 boolean overlapped = entry.endCall(c.popCall());
@@ -73,7 +81,7 @@ final class UntornCalls {
             }
         }
         // An interval that was not recorded from the start, for want of memory.
-        if (!UntornRuntime.on || mode == UntornRuntime.INTERVAL) return;
+        if (!UntornRuntime.on || kind == UntornRuntime.INTERVAL) return;
         // It called back after all, and what it called took the word away.
         UntornEntry entry = UntornTable.find(content, receiver, c);
         if (entry != null && entry.objectId(c) != 0) write(entry, key, index, true, site, c);
@@ -81,7 +89,8 @@ final class UntornCalls {
 
     /** Instead of the end of a call that threw, whether it is recorded or not; it has read something else, or -1. */
     static void threw(Object receiver, int read, int mode, int site, UntornThread c) {
-        if (mode == UntornRuntime.STEP && !(c.held instanceof UntornEntry)) return;
+        boolean isStep = (mode & ~UntornRuntime.READS) == UntornRuntime.STEP;
+        if (isStep && !(c.held instanceof UntornEntry) && c.repeated == null) return;
         int of = receiver instanceof Iterator ? UntornRuntime.ITERATED : UntornRuntime.ALL;
         if (read != -1) also(receiver, of, read, c);
         end(receiver, null, 0, mode, site, c);
@@ -92,8 +101,10 @@ final class UntornCalls {
         if (UntornMode.FIRST || !UntornRuntime.on || c.silent || UntornMode.SECOND && c.skip) return;
         Object content = UntornPlaces.content(receiver);
         if (content == null || of == UntornRuntime.LISTS && !(content instanceof AbstractList)) return;
-        int call = c.call(content);
-        if (call < 0) return;
+        UntornEntry repeated = c.repeated;
+        boolean repeats = repeated != null && repeated.refersTo(content);
+        int call = repeats ? -1 : c.call(content);
+        if (call < 0 && !repeats) return;
         UntornShadow.abandon(c);
         boolean approximate = !isModelled(content);
         if (of == UntornRuntime.ITERATED) {
@@ -105,6 +116,10 @@ final class UntornCalls {
             boolean said = of == UntornRuntime.ADDED
                     && (content instanceof ConcurrentMap || content instanceof Hashtable);
             approximate |= before < 0 && !said;
+        }
+        if (repeats) {
+            repeated(repeated, null, 0, approximate, site, c);
+            return;
         }
         UntornEntry entry = c.callEntry(call);
         // What begins from here on comes after what this call has done.
@@ -138,16 +153,66 @@ final class UntornCalls {
 
     /** The access, with its order as of now. */
     private static void write(UntornEntry entry, Object key, int index, boolean approximate, int site, UntornThread c) {
+        boolean reads = (site & UntornRuntime.WRITES) == 0;
+        if (reads && UntornShadow.ELIDES) {
+            long word = entry.word();
+            if (UntornShadow.isReadable(word, c) && isKnown(site, word, key(key, index), c)) return;
+        }
         UntornShadow.take(entry, UntornEntry.WORD, site, c);
-        if (c.held != entry) return;
-        if (approximate) c.write((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
-        writeKey(key, index, c);
-        UntornShadow.unlock(entry, site, c);
+        if (c.held == entry) record(entry, key(key, index), approximate, site, c);
     }
 
-    private static void writeKey(Object key, int index, UntornThread c) {
-        if (UntornMode.FIRST) return;
-        long id = UntornKeys.id(key == INDEX ? (Object) index : key);
-        if (id != 0) c.write((long) UntornThread.KEY << UntornThread.OP_SHIFT | id);
+    /** The access, whose word is held. */
+    private static void record(UntornEntry entry, long key, boolean approximate, int site, UntornThread c) {
+        if (approximate) c.writePart((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
+        if (key != 0) c.writePart((long) UntornThread.KEY << UntornThread.OP_SHIFT | key);
+        UntornShadow.unlock(entry, site, c);
+        if (approximate || UntornMode.FIRST || (site & UntornRuntime.WRITES) != 0) return;
+        long access = UntornShadow.access(site, entry.object());
+        UntornRepeats.add(access, c);
+        if (key != 0) UntornRepeats.add(UntornRepeats.keyed(access, key), c);
+    }
+
+    private static long key(Object key, int index) {
+        return UntornMode.FIRST ? 0 : UntornKeys.id(key == INDEX ? (Object) index : key);
+    }
+
+    // ---- repeated reads -------------------------------------------------------------------------------------------
+
+    /** Whether this thread has just recorded that read; a first run records none. */
+    private static boolean isKnown(int site, long word, long key, UntornThread c) {
+        if (UntornMode.FIRST) return true;
+        return UntornRepeats.has(UntornRepeats.keyed(UntornShadow.access(site, word), key), c);
+    }
+
+    /**
+     * Whether a call that only reads need hold nothing: it seems to repeat what this thread has just recorded
+     * ({@link UntornRepeats}), and nobody else is about to change the object. Its end looks whether somebody did.
+     */
+    private static boolean repeats(UntornEntry entry, Object content, int site, UntornThread c) {
+        if (!UntornShadow.ELIDES || c.repeated != null && c.repeated != entry) return false;
+        long word = entry.word(), calls = entry.calls();
+        if ((int) calls != 0 || !UntornShadow.isReadable(word, c)) return false;
+        if (!isKnown(site, word, 0, c) || !isModelled(content)) return false;
+        c.repeatedWord = word;
+        c.repeatedCalls = calls;
+        c.repeated = entry;
+        return true;
+    }
+
+    /**
+     * The end of such a call, or something else that it read: nothing if all is as it was and this read was recorded before;
+     * if it was not, it is now, after all that had changed the object when the call began and before what changes it next.
+     * If somebody changed it meanwhile, the order of the two is not known.
+     */
+    private static void repeated(UntornEntry entry, Object key, int index, boolean approximate, int site, UntornThread c) {
+        long id = key(key, index), word = c.repeatedWord, calls = c.repeatedCalls;
+        // What the call has read was read before this.
+        UntornThread.U.loadFence();
+        if (entry.word() == word && entry.calls() == calls && isKnown(site, word, id, c)) return;
+        UntornShadow.abandon(c);
+        UntornShadow.take(entry, UntornEntry.WORD, site, c);
+        if (c.held != entry) return;
+        record(entry, id, approximate || c.before != word || entry.calls() != calls, site, c);
     }
 }

@@ -106,6 +106,16 @@ final class UntornEntry extends WeakReference<Object> {
         }
     }
 
+    /** The shadow word as it is now. */
+    long word() {
+        return word;
+    }
+
+    /** How many intervals run and have begun, as it is now. */
+    long calls() {
+        return calls;
+    }
+
     /** The id as a holder of locations; 0 for none. */
     long object() {
         return word & UntornShadow.OBJECT;

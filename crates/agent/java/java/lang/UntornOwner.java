@@ -55,6 +55,8 @@ final class UntornOwner {
 
     /** So many threads at most share an object for reading: who then writes to it meets them all. */
     private static final int READERS = 64;
+    /** A thread that reads what another one has just written makes the word contended once in so many times. */
+    private static final int READS = 16;
 
     private UntornOwner() {}
 
@@ -113,18 +115,27 @@ final class UntornOwner {
                 if (state == UntornShadow.RD_EX && !writes && UntornThread.count() <= READERS
                         && mine != UntornBadge.NONE) {
                     if (share(holder, offset, word, owner, site, c)) return;
-                } else if (!UntornBadge.meet(owner, badge, c)) {
-                    giveUp(holder, offset, word);
                 } else {
-                    // Who reads may go on reading beside others, or write next.
-                    fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && (writes || c.chance(2));
+                    c.hasNapped = false;
+                    if (!UntornBadge.meet(owner, badge, c)) {
+                        giveUp(holder, offset, word);
+                    } else {
+                        // Who reads may go on reading beside others, or write next; then the old owner writes, too.
+                        boolean lasts = writes || c.chance(c.hasNapped ? 2 : READS);
+                        fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && lasts;
+                    }
                 }
                 continue;
             }
             if (owner == c || UntornBadge.wearer(badge) == c.id) {
                 // This thread's own badge of earlier.
                 if (mine != UntornBadge.NONE) {
-                    U.compareAndSetLong(holder, offset, word, word & ~UntornShadow.OWNER | mine);
+                    long moved = word & ~UntornShadow.OWNER | mine;
+                    // Others want what this thread has: while it only reads, they can read beside it and need not ask.
+                    if (!writes && (state == UntornShadow.WR_EX || UntornMode.FIRST)) {
+                        moved = UntornShadow.RD_EX | mine | object;
+                    }
+                    U.compareAndSetLong(holder, offset, word, moved);
                     continue;
                 }
             } else {
@@ -252,6 +263,7 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
+        c.hasNapped = false;
         if (!UntornBadge.meetAll(c)) {
             c.held = null;
             U.putLongRelease(holder, offset, UNTRACKED);
@@ -259,7 +271,10 @@ final class UntornOwner {
             return true;
         }
         c.edgesFromAll();
-        c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
+        // Only now, as this thread has passed safe points meanwhile. Where readers took long to answer they would again.
+        long mine = c.mine, object = word & UntornShadow.OBJECT;
+        boolean owns = mine != UntornBadge.NONE && !c.hasNapped;
+        c.word = owns ? exclusive(true, object, mine) : UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | object;
         UntornShadow.settle(site, false, c);
         return true;
     }

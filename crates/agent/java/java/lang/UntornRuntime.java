@@ -41,6 +41,8 @@ public final class UntornRuntime {
      * interval of which nobody asks that, as its accesses are approximate anyway; such a one has no beginning.
      */
     public static final int STEP = 0, INTERVAL = 1, LOOSE = 2;
+    /** Added to the first two where the call only reads: it need not hold anything if it repeats what was recorded. */
+    public static final int READS = 4;
     /** Of {@link #callAlso}. */
     public static final int ALL = 0, ITERATED = 1, LISTS = 2, RESIZED = 3, ADDED = 4;
 

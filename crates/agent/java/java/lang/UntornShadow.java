@@ -63,6 +63,10 @@ final class UntornShadow {
      * as take about the time of a meeting.
      */
     private static final int PEACE = 2048;
+    /** The same for one that is only read: who writes to it next asks all readers, mostly once for many such words. */
+    private static final int READ_PEACE = 128;
+    /** Reads on average until a first run takes a word that its thread alone reads for its own. */
+    private static final int ALONE = 64;
     /**
      * What naps in meetings have cost, in locked accesses that take eight times as long, and that were not made since; no
      * more than so many. Threads race on it. A word that everybody polls looks peaceful all the time: without this, who
@@ -115,10 +119,20 @@ final class UntornShadow {
         long word = U.getLong(holder, offset);
         if (word == c.mine) return;
         if (allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
+            if (UntornMode.FIRST) alone(holder, offset, word, c);
             log(access(site, word), true, c);
         } else if ((word & LOCKS) == 0 || !keep(holder, offset, site, c)) {
             UntornOwner.claim(holder, offset, site, c);
         }
+    }
+
+    /**
+     * In a first run: what this thread alone reads for long becomes its own for writing, too, which a site tests without a
+     * call. This thread may read it until its next safe point in any case.
+     */
+    @ForceInline
+    private static void alone(Object holder, long offset, long word, UntornThread c) {
+        if ((word & STATE) == RD_EX && c.chance(ALONE)) U.compareAndSetLong(holder, offset, word, c.mine);
     }
 
     /** Writes the record of an access, unless that changed nothing and was recorded just before. */
@@ -135,6 +149,14 @@ final class UntornShadow {
         return (word & OWNER) == c.mine && (state == WR_EX || state == RD_EX && !writes)
                 || state == RD_SH && !writes
                         && c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION);
+    }
+
+    /** Whether this thread could lock a contended word for reading without an edge and would leave it as it is. */
+    static boolean isReadable(long word, UntornThread c) {
+        if (word < 0 || (word & OBJECT) == 0) return false;
+        long state = word & STATE;
+        if (state == RD_SH) return c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION);
+        return state != FRESH && (word & OWNER) == c.owner;
     }
 
     @ForceInline
@@ -154,7 +176,8 @@ final class UntornShadow {
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
         boolean same = c.word == before;
-        if (same && c.chance(PEACE) && isPaid()) c.word = peaceful(before, c);
+        int times = (before & STATE) == RD_SH ? READ_PEACE : PEACE;
+        if (same && c.chance(times) && isPaid(times)) c.word = peaceful(before, c);
         settle(site, same, c);
         return true;
     }
@@ -165,9 +188,9 @@ final class UntornShadow {
     }
 
     /** Whether so many accesses were made to locked words that another meeting may be afforded. */
-    private static boolean isPaid() {
+    private static boolean isPaid(int accesses) {
         int left = debt;
-        if (left > 0) debt = left - PEACE;
+        if (left > 0) debt = left - accesses;
         return left <= 0;
     }
 

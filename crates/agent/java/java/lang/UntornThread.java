@@ -189,9 +189,18 @@ public final class UntornThread {
     /** Recently written edges, by thread: a position at or before one of them needs no edge. */
     private final long[] edges = new long[EDGES];
 
-    /** Changes with every record but those of accesses: see {@link UntornRepeats}, whose table this is. */
+    /**
+     * Which accesses stand for later ones, see {@link UntornRepeats}, whose table this is: another one after every edge and
+     * every record of a lock, and in every region. A region's is the same again after one within it in which there was
+     * neither. None is ever used again by another region.
+     */
     long epoch;
+    private long lastEpoch;
     long[] repeats;
+    /** How many records were neither of accesses nor of regions; for each of {@link #regions}, that and the epoch before it. */
+    private int barriers;
+    private final int[] barriersBefore = new int[REGIONS];
+    private final long[] epochBefore = new long[REGIONS];
     /** Odd and without a pattern, so that epochs differ from each other in ways in which no records do. */
     private static final long EPOCH = 0x9e3779b97f4a7c15L;
 
@@ -308,9 +317,11 @@ public final class UntornThread {
         if (at < REGIONS) {
             regions[at] = region;
             begun[at] = (int) position + delays;
+            epochBefore[at] = epoch;
+            barriersBefore[at] = barriers;
             open++;
-            // Accesses before do not stand for those within; if there are none, the end takes this back.
-            epoch += EPOCH;
+            // Accesses before do not stand for those within.
+            epoch = lastEpoch += EPOCH;
             limit = 0;
             return;
         }
@@ -469,15 +480,18 @@ public final class UntornThread {
             }
         }
         if (written < (int) open) {
-            // It left nothing in the log, so what the thread recorded before still stands for what comes.
-            epoch -= EPOCH;
+            // It left nothing in the log.
             open--;
             setLimit();
         } else {
-            log(END, region & UntornMode.NUMBER);
+            room();
+            writePart((long) END << OP_SHIFT | region & UntornMode.NUMBER);
             open--;
             written = (int) open;
         }
+        int at = (int) open;
+        // What the thread recorded in the region around it still stands for what comes there.
+        epoch = at < REGIONS && barriersBefore[at] == barriers ? epochBefore[at] : (lastEpoch += EPOCH);
         if (UntornMode.STEERED) UntornSteer.ended(this);
         if (UntornMode.SECOND && (int) open == 0) skip = !UntornMode.UNARY;
         if (overdue) retire();
@@ -698,6 +712,8 @@ public final class UntornThread {
     int sleep;
     /** Whose context this is; null once it has ended. */
     Thread thread;
+    /** Whether this thread has slept in a meeting since it took this back. */
+    boolean hasNapped;
 
     private UntornThread(int id) {
         this.id = id;
@@ -884,11 +900,17 @@ public final class UntornThread {
     @ForceInline
     void write(long record) {
         // Whatever is no access; those have the highest bit.
-        if (record >= 0) epoch += EPOCH;
+        if (record >= 0) newEpoch();
         writePart(record);
     }
 
-    /** Writes an access, or what belongs to the access that follows. */
+    /** What was recorded before stands for nothing that comes. */
+    private void newEpoch() {
+        barriers++;
+        epoch = lastEpoch += EPOCH;
+    }
+
+    /** Writes an access, what belongs to the access that follows, or the end of a region. */
     @ForceInline
     void writePart(long record) {
         if (UntornMode.FIRST) return;
@@ -1003,7 +1025,11 @@ public final class UntornThread {
 
     /** Everything up to that point (packed) precedes what this thread writes next. Room for it is there. */
     void edge(long from) {
-        if (!needed(from)) return;
+        if (!needed(from)) {
+            // What comes next may depend on more of that thread than what was recorded since the edge that stands for this one.
+            if (from != 0 && from >>> POSITION_BITS != id) newEpoch();
+            return;
+        }
         if (UntornMode.FIRST) {
             depend(from);
         } else {
@@ -1185,6 +1211,19 @@ public final class UntornThread {
         see(seen);
     }
 
+    /**
+     * At a safe point: from here on this thread looks at the newest transition before it reads anything read-shared. Under
+     * the lock, since who makes something read-shared that this thread owned says so first and changes the word then: taken
+     * back in between, that would be lost.
+     */
+    void forgetShared() {
+        globalLock();
+        shares = 0;
+        sharedSeen = 0;
+        seen = Long.MIN_VALUE;
+        globalUnlock();
+    }
+
     private void see(long number) {
         sharedSeen = number;
         long known = Math.min(number, UntornShadow.UNKNOWN_TRANSITION - 1);
@@ -1194,6 +1233,10 @@ public final class UntornThread {
     }
 
     // ---- calls that are intervals ---------------------------------------------------------------------------------
+
+    /** What a call that only reads and holds nothing is on, and how that looked when it began; null for none. */
+    UntornEntry repeated;
+    long repeatedWord, repeatedCalls;
 
     private UntornEntry[] calls;
     private long[] callsBegun;

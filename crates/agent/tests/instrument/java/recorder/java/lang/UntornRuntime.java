@@ -156,7 +156,7 @@ public final class UntornRuntime {
 
     public static boolean callBegin(Object receiver, int mode, int site, UntornThread c) {
         if (receiver == null) return false;
-        if (mode == 0) take(c);
+        if ((mode & 3) == 0) take(c);
         event("call " + name(receiver));
         return true;
     }
@@ -173,14 +173,14 @@ public final class UntornRuntime {
 
     public static void callEnd(Object receiver, Object key, int mode, int site, UntornThread c) {
         if (receiver == null) return;
-        event((mode == 0 ? "step " : mode == 1 ? "interval " : "loose ") + name(receiver) + "[" + (key == null ? "" : key) + "]");
-        if (mode == 0) free(c, site);
+        event(((mode & 4) != 0 ? "reading " : "") + ((mode & 3) == 0 ? "step " : (mode & 3) == 1 ? "interval " : "loose ") + name(receiver) + "[" + (key == null ? "" : key) + "]");
+        if ((mode & 3) == 0) free(c, site);
         else event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
     }
 
     public static void callThrew(Object receiver, int read, int mode, int site, UntornThread c) {
         if (receiver == null) return;
         event("threw " + name(receiver));
-        if (mode == 0) c.held = 0;
+        if ((mode & 3) == 0) c.held = 0;
     }
 }
