@@ -185,20 +185,29 @@ pub fn after(
         Effect::Bind(local) => state.unbind(locks, *local),
         Effect::Call(targets) => {
             let mut joined: Option<Holding> = None;
+            let mut balanced = false;
             for target in targets {
                 let Some(net) = nets.get(target.method.index()) else {
                     continue;
                 };
-                let mut one = before.clone();
-                if !net.is_balanced() {
-                    one.call(locks, net, &target.actuals.substitution(slots));
+                // Nearly all of what a call may run gives back what it takes, and that may be hundreds of methods.
+                if net.is_balanced() {
+                    balanced = true;
+                    continue;
                 }
+                let mut one = before.clone();
+                one.call(locks, net, &target.actuals.substitution(slots));
                 match &mut joined {
                     Some(joined) => joined.join(&one),
                     None => joined = Some(one),
                 }
             }
-            state = joined.unwrap_or(state);
+            if let Some(mut joined) = joined {
+                if balanced {
+                    joined.join(before);
+                }
+                state = joined;
+            }
         }
         _ => {}
     }
@@ -227,12 +236,19 @@ pub fn holdings(
             let Some(slot) = states.get_mut(next.index()) else {
                 continue;
             };
-            let mut joined = slot.clone().unwrap_or_else(|| out.clone());
-            joined.join(&out);
-            if slot.as_ref() != Some(&joined) {
-                *slot = Some(joined);
-                work.push(next.index());
+            match slot {
+                None => *slot = Some(out.clone()),
+                Some(known) if *known == out => continue,
+                Some(known) => {
+                    let mut joined = known.clone();
+                    joined.join(&out);
+                    if *known == joined {
+                        continue;
+                    }
+                    *known = joined;
+                }
             }
+            work.push(next.index());
         }
     }
     for (node, state) in graph.nodes.iter().zip(&states) {

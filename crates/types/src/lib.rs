@@ -9,8 +9,8 @@
 //! `--explain Class.method` prints the inferred type, `untorn infer` writes guards and types into a copy of the sources.
 //!
 //! ## How it can be wrong
-//! Nothing that is proved can be torn as long as what the proofs take for granted holds: clients of a library call methods, access no fields and extend no class but abstract ones; an application loads nothing else; reflection, native code and deserialization access no fields.
-//! Whatever reaches clients or the platform may be called at any time, on any thread; code that the program model cannot follow counts as called by anybody.
+//! Nothing that is proved can be torn as long as what the proofs take for granted holds: clients of a library call methods, access no fields but public ones of public classes, extend no class but abstract ones, and pass as locks what excludes others; an application loads nothing else; reflection by names that are no constants, native code and deserialization access no fields.
+//! Whatever reaches clients or the platform may be called at any time, on any thread, the methods that serialization calls and those that method handles were made for included; code that the program model cannot follow counts as called by anybody.
 //! Proofs that rest on a race on plain fields need sequential consistency besides, and are listed apart.
 //! It proves less than is true: order that comes from elsewhere than locks, harmless races, and what unknown objects do are not seen.
 //!

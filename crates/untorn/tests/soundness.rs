@@ -211,3 +211,16 @@ fn what_is_proved_of_a_library_holds_for_its_clients() {
     let class_path = class_path.to_str().unwrap();
     expect_untorn(class_path, "Client", &[&proved], 6, 5);
 }
+
+/// Serialization, handles, reflection, shallow copies and clients access what no instruction shows.
+#[test]
+fn what_no_call_names_withholds_proofs() {
+    let library = compile(&["Hidden.java"], None);
+    let classes = library.path().to_str().unwrap();
+    expect_proved("library", &proved(classes, &[]), 4);
+    expect_proved("library by class", &proved(classes, &["--by-class"]), 4);
+    let application = compile(&["HiddenCalls.java"], None);
+    let classes = application.path().to_str().unwrap();
+    let main = ["--main", "HiddenCalls"];
+    expect_proved("application", &proved(classes, &main), 1);
+}

@@ -7,6 +7,7 @@ mod link;
 mod loader;
 mod names;
 mod parse;
+mod serialization;
 mod table;
 
 pub use link::{CallSite, Handle, HandleTarget, Link, Links};

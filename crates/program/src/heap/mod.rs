@@ -17,6 +17,7 @@ mod entries;
 mod given;
 mod graph;
 mod handed;
+mod handles;
 mod hubs;
 mod objects;
 mod opaque;
@@ -29,9 +30,9 @@ mod set;
 mod solver;
 mod unknown;
 
+pub use handles::{Handle, handles, names_asked_for};
 pub use objects::{Context, Object, ObjectKind};
 pub use precision::GivenUp;
-pub use put::makes_handle;
 pub use result::{CallEdge, Heap, HeapField, Node, Root, RootKind, Spawn};
 pub use set::ObjectSet;
 

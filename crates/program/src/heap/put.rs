@@ -1,7 +1,6 @@
 //! What is put into something that is not followed: it may be in every array and every container that fits.
 //!
 //! A store to an element of the unknown object changes any array, and a call that hands something to it as a container of the platform fills any container of that type.
-//! A field that a handle or an updater was made for may be changed through that; what it holds then is unknown.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,8 +10,7 @@ use super::objects::ObjectKind;
 use super::result::HeapField;
 use super::solver::Solver;
 use crate::classes::{ClassKind, Classes};
-use crate::ids::{ClassId, FieldId, MethodId, ObjectId};
-use crate::ir::{Body, Const, Op};
+use crate::ids::{ClassId, MethodId, ObjectId};
 use crate::load::Origin;
 
 /// What was put into the unknown object, and what was done about it.
@@ -30,10 +28,6 @@ pub struct Puts {
     filled: FxHashSet<(Option<ClassId>, ObjectId)>,
     /// Contents whose containers library methods may fill.
     pub filling: FxHashSet<Var>,
-    /// Bodies that were searched for handles of fields.
-    searched: FxHashSet<MethodId>,
-    /// Fields that handles were made for.
-    handled: FxHashSet<FieldId>,
 }
 
 impl Solver<'_> {
@@ -134,52 +128,6 @@ impl Solver<'_> {
             self.fill(&call, from, true, object);
         }
     }
-
-    /// Fields that code changes through handles, updaters or offsets hold anything.
-    pub(super) fn bind_handled(&mut self) {
-        let new: Vec<MethodId> = (self.nodes.iter())
-            .filter(|node| node.built.is_some())
-            .map(|node| node.method)
-            .filter(|method| !self.unknown.puts.searched.contains(method))
-            .collect();
-        for method in new {
-            self.unknown.puts.searched.insert(method);
-            let class = self.classes().method(method).class;
-            let Some(Some(built)) = self.bodies.get(&method).cloned() else {
-                continue;
-            };
-            if self.classes().class(class).origin == Origin::Input {
-                let found = handled_fields(self.classes(), class, &built.body);
-                self.unknown.puts.handled.extend(found);
-            }
-        }
-        let Some(unknown) = self.unknown.object else {
-            return;
-        };
-        let mut handled: Vec<FieldId> = self.unknown.puts.handled.iter().copied().collect();
-        handled.sort_unstable();
-        for field in handled {
-            let info = self.classes().field(field);
-            let (owner, is_static) = (info.class, info.flags.is_static());
-            let mut parts = Vec::new();
-            if is_static {
-                parts.push(self.static_var(field));
-            } else {
-                for index in 0..self.objects.len() {
-                    let id = ObjectId::new(index);
-                    if self.classes().is_subtype(self.objects.get(id).class, owner) {
-                        parts.push(self.field_var(id, HeapField::Field(field)));
-                    }
-                }
-            }
-            for part in parts {
-                let new = !self.graph.objects(part).contains(unknown);
-                if self.step(new) {
-                    self.graph.add_object(part, unknown);
-                }
-            }
-        }
-    }
 }
 
 /// Whether a method of the platform leaves what it is given outside of its receiver.
@@ -201,55 +149,4 @@ fn only_asks(tables: &Classes, method: MethodId) -> bool {
             | "removeAll"
             | "retainAll"
     )
-}
-
-/// Whether a method of the platform makes a handle, an updater or an offset: a way to reach a field that the bytecode of an access does not show.
-pub fn makes_handle(name: &str) -> bool {
-    matches!(
-        name,
-        "objectFieldOffset"
-            | "staticFieldOffset"
-            | "newUpdater"
-            | "findVarHandle"
-            | "findStaticVarHandle"
-            | "unreflectVarHandle"
-    )
-}
-
-/// The reference fields that the handles, updaters and offsets made in a body may stand for.
-fn handled_fields(tables: &Classes, class: ClassId, body: &Body) -> Vec<FieldId> {
-    let mut found = Vec::new();
-    for (_, instr) in body.all_instrs() {
-        let Op::Invoke { method, args, .. } = &instr.op else {
-            continue;
-        };
-        let makes = makes_handle(tables.method_name(*method));
-        if !makes || tables.class(tables.method(*method).class).origin == Origin::Input {
-            continue;
-        }
-        let constants = || {
-            args.iter()
-                .filter_map(|&arg| match &body.defining(arg)?.op {
-                    Op::Const(constant) => Some(constant),
-                    _ => None,
-                })
-        };
-        let of = constants().find_map(|constant| match constant {
-            Const::Class(class) => Some(*class),
-            _ => None,
-        });
-        let name = constants().find_map(|constant| match constant {
-            Const::String(name) => Some(name),
-            _ => None,
-        });
-        let named = of
-            .zip(name)
-            .and_then(|(class, name)| tables.declared_field(class, name));
-        match named {
-            Some(field) => found.push(field),
-            None => found.extend(tables.class(class).fields.iter().copied()),
-        }
-    }
-    found.retain(|field| tables.field(*field).ty.is_reference());
-    found
 }

@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use super::calls::{Call, Target};
 use super::graph::Var;
+use super::handles::Handled;
 use super::hubs::Hubs;
 use super::objects::{Context, ObjectKind};
 use super::put::Puts;
@@ -37,10 +38,14 @@ pub struct Unknown {
     pub hubs: Hubs,
     /// What was put into it.
     pub puts: Puts,
+    /// Members that handles were made for.
+    pub handled: Handled,
     /// What clients of a library were given.
     pub handed_out: Option<Var>,
     /// Done already: an open method on an object, a lambda.
     bound: FxHashSet<(MethodId, ObjectId)>,
+    /// Done already: a method that is called on whatever runs it.
+    called: FxHashSet<(MethodId, Option<ObjectId>)>,
     lambdas: FxHashSet<ObjectId>,
     /// How much was done.
     steps: u64,
@@ -83,7 +88,7 @@ impl Solver<'_> {
         self.change_handed_out(&objects);
         self.bind_hubs(&objects);
         self.bind_puts();
-        self.bind_handled();
+        self.bind_handled(&objects);
         if self.unknown.steps == before {
             self.fill_empty();
         }
@@ -170,6 +175,10 @@ impl Solver<'_> {
         let mut found = Vec::new();
         for &above in tables.supertypes(class) {
             let of = tables.class(above);
+            // The platform calls these whoever can name them.
+            let hooks =
+                (of.methods.iter().copied()).filter(|&method| tables.is_serialization_hook(method));
+            found.extend(hooks);
             let named_outside = of.origin != Origin::Input || !self.is_application && of.nameable;
             if !named_outside {
                 continue;
@@ -325,29 +334,38 @@ impl Solver<'_> {
         reach.find();
         let mut missing = reach.missing();
         missing.sort_unstable();
-        let none = FxHashSet::default();
         for method in missing {
             self.step(true);
-            let is_static = self.classes().method(method).flags.is_static();
-            if is_static {
-                self.call_from_outside(method, None, &none);
-                continue;
-            }
-            let class = self.classes().method(method).class;
-            let mut receivers: Vec<ObjectId> = objects
-                .iter()
-                .filter(|(of, _)| {
-                    self.classes().is_subtype(**of, class)
-                        && self.classes().select(**of, method) == Some(method)
-                })
-                .flat_map(|(_, all)| all.iter().copied())
-                .collect();
-            receivers.sort_unstable();
-            if receivers.is_empty() {
-                receivers.extend(self.unknown.object);
-            }
-            for receiver in receivers {
-                self.call_from_outside(method, Some(receiver), &none);
+            self.call_on_all(method, objects);
+        }
+    }
+
+    /// Lets code nobody reads call a method on whatever runs it.
+    pub(super) fn call_on_all(&mut self, method: MethodId, objects: &ByClass) {
+        let none = FxHashSet::default();
+        let info = self.classes().method(method);
+        let class = info.class;
+        let mut receivers: Vec<Option<ObjectId>> = if info.flags.is_static() {
+            vec![None]
+        } else {
+            let tables = self.classes();
+            let runs = |of: ClassId| {
+                let selects = || tables.select(of, method) == Some(method);
+                tables.is_subtype(of, class)
+                    && (tables.method(method).flags.is_private() || selects())
+            };
+            (objects.iter().filter(|(of, _)| runs(**of)))
+                .flat_map(|(_, all)| all.iter().copied().map(Some))
+                .collect()
+        };
+        receivers.sort_unstable();
+        if receivers.is_empty() {
+            receivers.push(self.unknown.object);
+        }
+        for receiver in receivers {
+            if self.unknown.called.insert((method, receiver)) {
+                self.step(true);
+                self.call_from_outside(method, receiver, &none);
             }
         }
     }

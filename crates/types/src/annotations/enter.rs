@@ -441,7 +441,7 @@ impl<'a> Entry<'a> {
 
     /// The version of a method that anyone may call.
     fn general(&self, method: MethodId) -> Option<input::MethodId> {
-        let fresh = self.classes().is_constructor(method);
+        let fresh = self.classes().begins_with_new_receiver(method);
         (self.ids(method).into_iter())
             .find(|id| self.translation.methods[id.index()].fresh == fresh)
     }

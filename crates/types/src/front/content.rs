@@ -9,6 +9,7 @@ use untorn_program::classes::Type;
 use untorn_program::ir::{Const, Def, Op, Test};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ValueId};
 
+use super::fixpoint::{Callers, Changed};
 use super::fresh::{Shape, is_clone, library_keeps};
 use super::world::World;
 
@@ -46,34 +47,30 @@ pub struct Content {
     given: FxHashMap<MethodId, FxHashSet<Given>>,
     /// For each new object the instructions that give it away.
     spills: FxHashMap<(MethodId, ValueId), Vec<InstrId>>,
+    /// What the method that is looked at has changed.
+    changed: Changed,
 }
 
 impl Content {
-    pub fn find(world: &World<'_>, shapes: &FxHashMap<MethodId, Shape<'_>>) -> Content {
+    pub fn find(
+        world: &World<'_>,
+        callers: &Callers,
+        shapes: &FxHashMap<MethodId, Shape<'_>>,
+    ) -> Content {
         let mut content = Content::default();
-        loop {
-            let before = content.size();
-            for &method in &world.methods {
-                if let Some(shape) = shapes.get(&method) {
-                    content.scan(world, shape);
-                }
+        callers.solve(world, |method| {
+            content.changed = Changed::default();
+            if let Some(shape) = shapes.get(&method) {
+                content.scan(world, shape);
             }
-            if content.size() == before {
-                break;
-            }
-        }
+            content.changed
+        });
         for &method in &world.methods {
             if let Some(shape) = shapes.get(&method) {
                 content.check_puts(world, shape);
             }
         }
         content
-    }
-
-    fn size(&self) -> (usize, usize, usize, usize) {
-        let given = self.given.values().map(FxHashSet::len).sum();
-        let spills = self.spills.values().map(Vec::len).sum();
-        (self.shared.len(), self.spilled_params.len(), given, spills)
     }
 
     /// Whether a guard of the content may be sought.
@@ -268,6 +265,7 @@ impl Content {
             let list = self.spills.entry((shape.method, made)).or_default();
             if !list.contains(&at) {
                 list.push(at);
+                self.changed.own = true;
             }
         }
         for source in self.sources(world, shape, value) {
@@ -280,7 +278,8 @@ impl Content {
                     }
                 }
                 Source::Param(position) => {
-                    self.spilled_params.insert((shape.method, position));
+                    let new = self.spilled_params.insert((shape.method, position));
+                    self.changed.summary |= new;
                 }
                 Source::Made(_) | Source::Other => {}
             }
@@ -328,7 +327,8 @@ impl Content {
                 Source::Made(_) => Given::New,
                 Source::Other => Given::Other,
             };
-            self.given.entry(shape.method).or_default().insert(given);
+            let known = self.given.entry(shape.method).or_default();
+            self.changed.summary |= known.insert(given);
         }
     }
 
@@ -521,7 +521,7 @@ fn is_made_by_exact_class(
 }
 
 /// Whether the copy made at an instruction gets its own value of a field before it can leak or the field is read: within straight-line code.
-fn replaces(shape: &Shape<'_>, at: InstrId, copy: ValueId, field: FieldId) -> bool {
+pub fn replaces(shape: &Shape<'_>, at: InstrId, copy: ValueId, field: FieldId) -> bool {
     let copy = shape.canon(copy);
     let mut block = shape.body.instr(at).block;
     let mut from = at.index() + 1;

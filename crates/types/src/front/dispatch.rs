@@ -22,10 +22,16 @@ impl World<'_> {
         let mut found = Callees::default();
         let info = classes.method(named);
         let declared_here = self.classes.contains(&info.class);
+        let closed = info.flags.is_final()
+            || info.flags.is_private()
+            || classes.class(info.class).flags.is_final();
         if let Some(strangers) = self.strangers(caller, named, args) {
             // What code of an analyzed class does to an object of a class nobody has seen is no access to an object of a class that is analyzed.
             targets.retain(|target| !strangers.contains(target));
-            if self.model(named).is_some() {
+            // A model says nothing of what a client wrote.
+            let overridable = !closed && (info.flags.is_public() || info.flags.is_protected());
+            let theirs = overridable && self.may_be_of_a_client(caller, args);
+            if self.model(named).is_some() && !theirs {
                 found.library.push(named);
             } else {
                 found.unknown = true;
@@ -36,9 +42,6 @@ impl World<'_> {
         if any || self.may_be_any(caller, args) {
             targets.extend(self.selected_by_all(named));
         }
-        let closed = info.flags.is_final()
-            || info.flags.is_private()
-            || classes.class(info.class).flags.is_final();
         if closed {
             targets.push(named);
         } else if !declared_here {
@@ -147,6 +150,23 @@ impl World<'_> {
             ObjectKind::Returned(_) | ObjectKind::Static(_) => open || !class.flags.is_final(),
             _ => false,
         }
+    }
+
+    /// Whether the receiver of a call may be an object of a client's own class.
+    fn may_be_of_a_client(&self, caller: MethodId, args: &[ValueId]) -> bool {
+        let heap = self.program.heap();
+        let nodes = heap.nodes_of(caller);
+        args.first().is_some_and(|&receiver| {
+            nodes.iter().any(|&node| {
+                (heap.points_to(node, receiver).iter())
+                    .map(|object| heap.object(object))
+                    .any(|object| {
+                        object.kind == ObjectKind::Passed
+                            && self.table().class(object.class).flags.is_public()
+                            && self.may_be_of_another_class(object)
+                    })
+            })
+        })
     }
 
     /// Whether a value may be an object of a class that is not translated and may be anything.

@@ -12,6 +12,7 @@ use untorn_program::ir::{Body, Def, Op};
 use untorn_program::load::Origin;
 use untorn_program::{BlockId, InstrId, MethodId, ValueId};
 
+use super::fixpoint::{Callers, Changed};
 use super::models::{Operand, is_value_class};
 use super::world::World;
 
@@ -372,35 +373,28 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
 }
 
 /// Which parameters the translated methods may leak, and which give new objects: two least fixpoints.
-pub fn summarize(world: &World<'_>) -> Summaries {
+pub fn summarize(world: &World<'_>, callers: &Callers) -> Summaries {
     let mut summaries = Summaries::default();
-    loop {
-        let before = (summaries.leaks.len(), summaries.gives_new.len());
-        for &method in &world.methods {
-            let Some(shape) = Shape::of(world, method, &summaries) else {
-                continue;
-            };
-            for (position, &param) in shape.body.params.iter().enumerate() {
-                debug_assert!(matches!(shape.body.value(param).def, Def::Param(_)));
-                if shape.body.ty(param).is_reference() && !shape.leaking_uses(param).is_empty() {
-                    summaries.leaks.insert((method, position));
-                }
+    callers.solve(world, |method| {
+        let mut changed = Changed::default();
+        let Some(shape) = Shape::of(world, method, &summaries) else {
+            return changed;
+        };
+        for (position, &param) in shape.body.params.iter().enumerate() {
+            debug_assert!(matches!(shape.body.value(param).def, Def::Param(_)));
+            if shape.body.ty(param).is_reference() && !shape.leaking_uses(param).is_empty() {
+                changed.summary |= summaries.leaks.insert((method, position));
             }
         }
-        if summaries.leaks.len() == before.0 {
-            break;
+        changed
+    });
+    callers.solve(world, |method| {
+        let shape = Shape::of(world, method, &summaries);
+        let new = shape.is_some_and(|shape| shape.gives_new());
+        Changed {
+            summary: new && summaries.gives_new.insert(method),
+            own: false,
         }
-    }
-    loop {
-        let before = summaries.gives_new.len();
-        for &method in &world.methods {
-            let shape = Shape::of(world, method, &summaries);
-            if shape.is_some_and(|shape| shape.gives_new()) {
-                summaries.gives_new.insert(method);
-            }
-        }
-        if summaries.gives_new.len() == before {
-            return summaries;
-        }
-    }
+    });
+    summaries
 }

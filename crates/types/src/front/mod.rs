@@ -8,13 +8,14 @@
 //! - A method may be called with no lock held if anything outside the translated code can call it (`World::is_open`), or if it runs though no known call runs it (`versions`).
 //! - Where the receiver of a call may be anything, every analyzed class that has objects answers (`dispatch`).
 //!
-//! What is taken for granted (`report::granted` tells users): class initialization is no step; reflection, native code and deserialization do not access fields, which the program model counts as assumptions; clients do not access fields and do not extend classes.
+//! What is taken for granted (`report::granted` tells users): class initialization is no step; reflection by names that are no constants, native code and deserialization do not access fields, which the program model counts as assumptions; clients access no fields but public ones and do not extend classes.
 
 mod body;
 mod content;
 mod declared;
 mod dispatch;
 mod fields;
+mod fixpoint;
 mod fresh;
 mod ghosts;
 pub mod models;
@@ -38,6 +39,7 @@ use body::Writer;
 use content::Content;
 use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};
+use fixpoint::Callers;
 use fresh::{Shape, summarize};
 use ghosts::{Choice, Families, Family, Ghosts, Internal, Origin};
 use models::{BadModel, Models};
@@ -148,14 +150,15 @@ impl<'a> Front<'a> {
         annotations: &Annotations,
     ) -> Result<Front<'a>, BadModel> {
         let world = World::new(program, Models::embedded()?, options);
-        let summaries = summarize(&world);
+        let callers = Callers::find(&world);
+        let summaries = summarize(&world, &callers);
         let shapes: FxHashMap<MethodId, Shape<'a>> = world
             .methods
             .iter()
             .filter_map(|&method| Some((method, Shape::of(&world, method, &summaries)?)))
             .collect();
-        let content = Content::find(&world, &shapes);
-        let touched = find_touched(&world, &shapes, &content);
+        let content = Content::find(&world, &callers, &shapes);
+        let touched = find_touched(&world, &callers, &shapes, &content);
         let mut keys = find_versions(&world, &shapes, &touched);
         let facts = FieldFacts::find(&world, &shapes, &keys);
         keys.extend(find_judged(&world, &keys));

@@ -12,6 +12,7 @@ use untorn_program::{InstrId, MethodId, ValueId};
 
 use super::content::{Content, Source};
 use super::fields::is_unknown;
+use super::fixpoint::{Callers, Changed};
 use super::fresh::{Leaked, Shape};
 use super::models::Operand;
 use super::world::World;
@@ -31,7 +32,7 @@ impl Key {
     pub fn general(classes: &Classes, method: MethodId) -> Key {
         Key {
             method,
-            fresh: classes.is_constructor(method),
+            fresh: classes.begins_with_new_receiver(method),
             within: false,
         }
     }
@@ -154,35 +155,33 @@ pub type Touched = FxHashMap<(MethodId, usize), bool>;
 /// A least fixpoint over the calls.
 pub fn find_touched(
     world: &World<'_>,
+    callers: &Callers,
     shapes: &FxHashMap<MethodId, Shape<'_>>,
     content: &Content,
 ) -> Touched {
     let mut touched = Touched::default();
-    loop {
-        let mut changed = false;
-        for &method in &world.methods {
-            let Some(shape) = shapes.get(&method) else {
-                continue;
-            };
-            for (id, instr) in shape.body.all_instrs() {
-                for (value, write) in touches(world, shape, &touched, id, &instr.op) {
-                    for source in content.sources(world, shape, value) {
-                        let Source::Param(position) = source else {
-                            continue;
-                        };
-                        let known = touched.get(&(method, position)).copied();
-                        if known.is_none_or(|known| write && !known) {
-                            touched.insert((method, position), write);
-                            changed = true;
-                        }
+    callers.solve(world, |method| {
+        let mut changed = Changed::default();
+        let Some(shape) = shapes.get(&method) else {
+            return changed;
+        };
+        for (id, instr) in shape.body.all_instrs() {
+            for (value, write) in touches(world, shape, &touched, id, &instr.op) {
+                for source in content.sources(world, shape, value) {
+                    let Source::Param(position) = source else {
+                        continue;
+                    };
+                    let known = touched.get(&(method, position)).copied();
+                    if known.is_none_or(|known| write && !known) {
+                        touched.insert((method, position), write);
+                        changed.summary = true;
                     }
                 }
             }
         }
-        if !changed {
-            return touched;
-        }
-    }
+        changed
+    });
+    touched
 }
 
 /// Whose elements or content an instruction accesses, itself or through what it calls.

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
-use untorn_program::heap::{CallEdge, ObjectKind, ObjectSet, makes_handle};
-use untorn_program::ir::{Body, Const, InvokeKind, Op};
+use untorn_program::heap::{CallEdge, Handle, ObjectKind, ObjectSet, handles, names_asked_for};
+use untorn_program::ir::{Body, InvokeKind, Op};
 use untorn_program::library::LockMode;
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ObjectId, Program, ValueId};
 
@@ -478,7 +478,6 @@ impl<'a> World<'a> {
         let (classes, heap) = (self.table(), self.program.heap());
         let mut lambdas = FxHashSet::default();
         let mut self_fields = FxHashSet::default();
-        let mut back_doors = Vec::new();
         for &method in &self.methods {
             let Some(body) = self.body(method) else {
                 continue;
@@ -495,27 +494,11 @@ impl<'a> World<'a> {
                     } if without_casts(body, *object) == without_casts(body, *value) => {
                         self_fields.insert(*field);
                     }
-                    Op::Invoke {
-                        method: named,
-                        args,
-                        ..
-                    } if makes_handle(classes.method_name(*named)) => {
-                        back_doors.push((method, self.named_field(body, args)));
-                    }
                     _ => {}
                 }
             }
         }
-        for (method, field) in back_doors {
-            if let Some(field) = field {
-                self.exposed_fields.insert(field);
-                continue;
-            }
-            let own = nest(classes.class_name(classes.method(method).class));
-            let near = self.classes.iter().copied();
-            self.exposed
-                .extend(near.filter(|&class| nest(classes.class_name(class)) == own));
-        }
+        self.find_exposed();
         // Code that cannot be read may access anything.
         let unreadable = program_methods(self.program)
             .any(|method| classes.method(method).has_code && self.body(method).is_none());
@@ -575,24 +558,48 @@ impl<'a> World<'a> {
         })
     }
 
-    /// The field that constant arguments name by its class and name.
-    fn named_field(&self, body: &Body, args: &[ValueId]) -> Option<FieldId> {
-        let constants: Vec<&Const> = args
-            .iter()
-            .filter_map(|&arg| match &body.defining(arg)?.op {
-                Op::Const(constant) => Some(constant),
-                _ => None,
-            })
-            .collect();
-        let class = constants.iter().find_map(|constant| match constant {
-            Const::Class(class) => Some(*class),
-            _ => None,
-        })?;
-        let name = constants.iter().find_map(|constant| match constant {
-            Const::String(name) => Some(name),
-            _ => None,
-        })?;
-        self.table().declared_field(class, name)
+    /// Fields that others reach: through handles, and those of a library that clients can name.
+    fn find_exposed(&mut self) {
+        let classes = self.table();
+        let mut any = false;
+        let mut asked_for: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
+        for &method in &self.methods {
+            let Some(body) = self.program.body(method) else {
+                continue;
+            };
+            let own = nest(classes.class_name(classes.method(method).class));
+            asked_for
+                .entry(own)
+                .or_default()
+                .extend(names_asked_for(body));
+            for handle in handles(classes, body) {
+                match handle {
+                    Handle::Field(field) => {
+                        self.exposed_fields.insert(field);
+                    }
+                    Handle::SomeField => {
+                        any = true;
+                        let near = self.classes.iter().copied();
+                        let near = near.filter(|&class| nest(classes.class_name(class)) == own);
+                        self.exposed.extend(near);
+                    }
+                    Handle::Methods(..) => {}
+                }
+            }
+        }
+        for &class in &self.classes {
+            let info = classes.class(class);
+            let own = asked_for.get(nest(classes.class_name(class)));
+            let open = !self.program.is_application() && info.nameable && info.flags.is_public();
+            for &field in &info.fields {
+                // A wrapper makes handles for those who give it the name.
+                let asked = any && own.is_some_and(|own| own.contains(classes.field_name(field)));
+                let named = open && classes.field(field).flags.is_public();
+                if asked || named {
+                    self.exposed_fields.insert(field);
+                }
+            }
+        }
     }
 
     /// Everything that leads to other threads: what the program model says, what clients get, and what unknown code is given.

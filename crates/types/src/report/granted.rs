@@ -13,13 +13,17 @@ pub fn granted(program: &Program, options: Options) -> Vec<String> {
                 .to_owned(),
         );
     } else {
-        all.push("clients call methods; they access no fields".to_owned());
+        all.push(
+            "clients call methods; they access no fields but public ones of public classes"
+                .to_owned(),
+        );
         all.push(
             "clients extend no class but abstract ones, and override nothing that has a body"
                 .to_owned(),
         );
+        all.push("what clients pass as a lock of java.util.concurrent excludes others".to_owned());
     }
-    all.push("reflection, native code and deserialization access no fields".to_owned());
+    all.push("reflection by names that are no constants, native code and deserialization access no fields".to_owned());
     for (kind, what) in [
         (Assumption::Reflection, "reflective calls are not followed"),
         (Assumption::MissingClass, "classes are missing"),

@@ -117,7 +117,7 @@ const ACTIONS: [&str; 26] = [
 ];
 
 /// Ways to hand code out, and what a client does with it; `#` is a number, `@` the code, `o` the object.
-const FORMS: [(&str, &str); 29] = [
+const FORMS: [(&str, &str); 34] = [
     (
         "public Runnable e#(int pause) { return () -> { @ }; }",
         "o.e#(pause).run();",
@@ -234,6 +234,26 @@ const FORMS: [(&str, &str); 29] = [
         "public static class W#<T> { private final Lock l = new ReentrantLock(); private T held; public void set(T next) { l.lock(); try { held = next; } finally { l.unlock(); } } public T get() { l.lock(); try { return held; } finally { l.unlock(); } } } private final W#<IntConsumer> w# = new W#<>(); public IntConsumer e#() { if (w#.get() == null) w#.set(pause -> { @ }); return w#.get(); }",
         "o.e#().accept(pause);",
     ),
+    (
+        "private class S# implements Serializable { private Object writeReplace() { int pause = 1; @ return \"\"; } } public Object e#() { return new S#(); }",
+        "new ObjectOutputStream(new ByteArrayOutputStream()).writeObject(o.e#());",
+    ),
+    (
+        "private void h#(int pause) { @ } private static final MethodHandle H#; static { try { H# = MethodHandles.lookup().findVirtual($.class, \"h#\", MethodType.methodType(void.class, int.class)); } catch (ReflectiveOperationException e) { throw new Error(e); } } public void e#(int pause) throws Throwable { H#.invoke(this, pause); }",
+        "try { o.e#(pause); } catch (Throwable t) { throw new IllegalStateException(t); }",
+    ),
+    (
+        "private static class N# { int n; } private static class K# implements Cloneable { private final N# part = new N#(); synchronized void two(int pause) { part.n++; Work.on(pause); part.n++; } K# copy() { try { return (K#) clone(); } catch (CloneNotSupportedException e) { throw new Error(e); } } } private final K# k# = new K#(), c# = k#.copy(); public void e#(int pause) { k#.two(pause); } public void f#(int pause) { c#.two(pause); } public IntConsumer g#() { return pause -> { @ }; }",
+        "o.e#(pause); o.f#(pause); o.g#().accept(pause);",
+    ),
+    (
+        "private static class M# { int n; } private final M#[] own# = { new M#() }; private static final M#[] all# = { new M#() }; public void e#(int pause) { synchronized ($.this) { System.arraycopy(own#, 0, all#, 0, 1); own#[0].n++; Work.on(pause); own#[0].n++; } } public static void f#(int pause) { synchronized ($.class) { all#[0].n++; Work.on(pause); all#[0].n++; } } public IntConsumer g#() { return pause -> { @ }; }",
+        "o.e#(pause); $.f#(pause); o.g#().accept(pause);",
+    ),
+    (
+        "private int u#; private static final VarHandle U#; static { try { U# = MethodHandles.lookup().findVarHandle($.class, \"u#\", int.class); } catch (ReflectiveOperationException e) { throw new Error(e); } } public void e#(int pause) { U#.getAndAdd(this, 1); } public void f#(int pause) { synchronized ($.this) { u#++; Work.on(pause); u#++; } } public IntConsumer g#() { return pause -> { @ }; }",
+        "o.e#(pause); o.f#(pause); o.g#().accept(pause);",
+    ),
 ];
 
 /// A class and the code of a client for each of its entries.
@@ -347,7 +367,7 @@ fn code(random: &mut Random, home: usize, keeps: usize, palette: &[&str]) -> Str
 }
 
 /// What every source begins with.
-pub const IMPORTS: &str = "import java.io.*;\nimport java.util.*;\nimport java.util.concurrent.*;\nimport java.util.concurrent.locks.*;\nimport java.util.function.*;\nimport java.util.stream.*;\n";
+pub const IMPORTS: &str = "import java.io.*;\nimport java.lang.invoke.*;\nimport java.util.*;\nimport java.util.concurrent.*;\nimport java.util.concurrent.locks.*;\nimport java.util.function.*;\nimport java.util.stream.*;\n";
 
 /// A pause in which other threads run, and that touches nothing: it is no step, so that what surrounds it can be proved.
 pub const WORK: &str = "final class Work {

@@ -8,7 +8,8 @@ use untorn_program::ir::Op;
 use untorn_program::{ClassId, InstrId, MethodId, ValueId};
 
 use super::super::Translator;
-use super::super::fresh::{Shape, library_keeps};
+use super::super::content::{related, replaces};
+use super::super::fresh::{Shape, is_clone, library_keeps};
 use crate::annotations::{AnnotationError, Place};
 use crate::input::{Actuals, Allocation, Arg, Flow};
 use crate::locks::{Lock, Locks, Root};
@@ -122,6 +123,9 @@ impl Translator<'_, '_> {
                 self.leak(shape, line, arg)?;
             }
         }
+        if (callees.library.iter()).any(|&callee| is_clone(self.world, callee)) {
+            self.copied(shape, at, line)?;
+        }
         let foreign = callees.unknown || !callees.library.is_empty();
         if let (Some(result), true) = (shape.body.instr(at).result, foreign) {
             self.leak(shape, line, result)?;
@@ -149,6 +153,23 @@ impl Translator<'_, '_> {
                 let ty = ty.and_then(Type::class);
                 let formal = self.result_args(callee);
                 self.flow_to_type(shape, line, result, ty, &formal, &actuals)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A shallow copy holds what its original holds: no argument but `none` fits both, unless the copy gets its own before it is known.
+    fn copied(&mut self, shape: &Shape<'_>, at: InstrId, line: u16) -> Result<(), AnnotationError> {
+        let classes = self.world.table();
+        let copy = shape.body.instr(at).result;
+        for class in related(self.world, classes.method(shape.method).class) {
+            for &field in &classes.class(class).fields {
+                let shared = !classes.field(field).flags.is_static()
+                    && !copy.is_some_and(|copy| replaces(shape, at, copy, field));
+                if shared {
+                    let args = self.field_args(field);
+                    self.agree(shape.method, line, &args, &Actuals::default(), &[])?;
+                }
             }
         }
         Ok(())

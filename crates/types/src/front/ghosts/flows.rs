@@ -1,12 +1,13 @@
 //! Where the references of one method's body come from and go to.
 
 use rustc_hash::FxHashMap;
-use untorn_program::classes::Type;
+use untorn_program::classes::{ClassKind, Type};
 use untorn_program::ir::{Def, Op};
 use untorn_program::{FieldId, InstrId, MethodId, ValueId};
 
+use super::super::content::{related, replaces};
 use super::super::fields::FieldFacts;
-use super::super::fresh::{Shape, library_keeps};
+use super::super::fresh::{Shape, is_clone, library_keeps};
 use super::super::names::name;
 use super::super::world::World;
 use super::{Family, Ghosts, Origin};
@@ -396,9 +397,14 @@ impl<'s, 'a> Scan<'s, 'a> {
                     .library
                     .iter()
                     .any(|&callee| library_keeps(self.world, callee, position));
-            if kept {
+            // Library code that is given an array may copy its elements to anywhere.
+            let copied = !callees.library.is_empty() && self.is_array(arg);
+            if kept || copied {
                 self.strange(arg);
             }
+        }
+        if (callees.library.iter()).any(|&callee| is_clone(self.world, callee)) {
+            self.copied(at, result);
         }
         if let Some(result) = result
             && (callees.unknown || !callees.library.is_empty())
@@ -407,6 +413,32 @@ impl<'s, 'a> Scan<'s, 'a> {
         }
         for &callee in &callees.translated {
             self.call(callee, args, result);
+        }
+    }
+
+    fn is_array(&self, value: ValueId) -> bool {
+        let class = self.shape.body.ty(value).class();
+        class.is_some_and(|class| {
+            matches!(self.world.table().class(class).kind, ClassKind::Array(_))
+        })
+    }
+
+    /// A shallow copy holds what its original holds, so no argument that names the object fits both, unless the copy gets its own before it is known.
+    fn copied(&mut self, at: InstrId, result: Option<ValueId>) {
+        let classes = self.world.table();
+        let own = classes.method(self.shape.method).class;
+        for class in related(self.world, own) {
+            for &field in &classes.class(class).fields {
+                let info = classes.field(field);
+                let family = self.ghosts.family(self.world, info.ty);
+                let Some(family) = family.filter(|_| !info.flags.is_static()) else {
+                    continue;
+                };
+                if !result.is_some_and(|copy| replaces(self.shape, at, copy, field)) {
+                    let slot = self.ghosts.field_slot(family, field);
+                    self.ghosts.open[slot.index()].origin = Origin::Nothing;
+                }
+            }
         }
     }
 
