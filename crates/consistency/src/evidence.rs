@@ -383,6 +383,7 @@ impl<'a> Writer<'a> {
         })?;
         let mut own = own.clone();
         own.interrupts |= self.program.waits(method);
+        own.is_shared = self.program.is_called_by_several(method);
         let decision = self.spec.decide(Stage::Check, facts, &own, None);
         (!decision.atomic).then(|| {
             format!(

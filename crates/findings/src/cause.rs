@@ -1,6 +1,6 @@
 //! Which findings have one cause, so that one repair mends them all.
 //!
-//! - *Types:* the access that breaks a guard.
+//! - *Types:* the method in which both parts lie that do not compose, where that is one which the region calls; else the access that breaks a guard.
 //!   Every method that cannot be proved because of it is affected.
 //! - *Orders of events:* a tear whose both ends lie in one method that is no region itself; the regions that call it are affected.
 //! - *Method views:* the same critical sections, reached from several methods.
@@ -16,11 +16,29 @@ use crate::{Evidence, Finding, Kind, Place, Region, fingerprint};
 pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
     let mut united: Vec<Finding> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for mut finding in fold_cycles(findings) {
+    // Who only calls a method that is a finding itself joins that one, whatever its cause is.
+    let (inner, outer): (Vec<Finding>, Vec<Finding>) =
+        fold_cycles(findings).into_iter().partition(|finding| {
+            finding.kind != Kind::Untypable || untypable_inside(finding).is_none()
+        });
+    for mut finding in inner.into_iter().chain(outer) {
         let Some(cause) = cause(&finding) else {
             united.push(finding);
             continue;
         };
+        let callee = untypable_inside(&finding).filter(|_| finding.kind == Kind::Untypable);
+        let own = callee.and_then(|callee| {
+            let is_callee =
+                |region: &Region| region.class == callee.class && region.method == callee.method;
+            (united.iter()).position(|known| {
+                known.kind == Kind::Untypable
+                    && (is_callee(&known.region) || known.affected.iter().any(is_callee))
+            })
+        });
+        if let Some(at) = own {
+            united[at].affect(finding);
+            continue;
+        }
         let name = fingerprint(&cause, &[]);
         finding.fingerprint.clone_from(&name);
         match known.get(&name) {
@@ -45,11 +63,22 @@ pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
 /// What identifies the cause of a finding, if that is something else than its region.
 fn cause(finding: &Finding) -> Option<Region> {
     match finding.kind {
-        Kind::Untypable => broken_guard(&finding.evidence),
+        Kind::Untypable => untypable_inside(finding).or_else(|| broken_guard(&finding.evidence)),
         Kind::MethodInconsistency => shared_sections(finding),
         Kind::Torn => torn_inside(finding),
         _ => None,
     }
+}
+
+/// The method that has both parts which do not compose, if the region calls it.
+fn untypable_inside(finding: &Finding) -> Option<Region> {
+    let typing = finding.evidence.typings.first()?;
+    let [.., first, last] = typing.parts.as_slice() else {
+        return None;
+    };
+    let (first, last) = (first.place.as_ref()?, last.place.as_ref()?);
+    let same = first.class == last.class && first.method == last.method;
+    (same && !is_inside(first, &finding.region)).then(|| method_of(first))?
 }
 
 fn broken_guard(evidence: &Evidence) -> Option<Region> {
@@ -116,7 +145,8 @@ fn fold_cycles(findings: Vec<Finding>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, Verdict, fingerprint, merge,
+        Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, TypingPart, Verdict,
+        fingerprint, merge,
     };
 
     fn unproved(method: &str, field: &str, line: u32) -> Finding {
@@ -165,6 +195,43 @@ mod tests {
         assert_eq!(
             (merged[0].region.method.as_str(), names),
             ("append", vec!["delete", "insert"])
+        );
+    }
+
+    #[test]
+    fn who_calls_a_method_that_is_not_proved_is_affected_by_it() {
+        let part = |method: &str, line| TypingPart {
+            what: "reads Pool.free".to_owned(),
+            atomicity: "atomic".to_owned(),
+            place: Some(Place {
+                class: Some("Pool".to_owned()),
+                method: Some(method.to_owned()),
+                file: None,
+                line: Some(line),
+            }),
+        };
+        let of = |method: &str, inner: &str| {
+            let mut finding = unproved(method, "Pool.free", 3);
+            finding.region.class = Some("Pool".to_owned());
+            finding.evidence.typings[0].guards_lost.clear();
+            finding.evidence.typings[0].parts = vec![part(inner, 7), part(inner, 8)];
+            finding
+        };
+        let merged = merge(vec![
+            of("borrow", "grow"),
+            of("evict", "evict"),
+            of("grow", "grow"),
+            of("prepare", "grow"),
+        ]);
+        let said: Vec<(&str, Vec<&str>)> = (merged.iter())
+            .map(|finding| {
+                let affected = finding.affected.iter().map(|region| region.method.as_str());
+                (finding.region.method.as_str(), affected.collect())
+            })
+            .collect();
+        assert_eq!(
+            said,
+            [("evict", vec![]), ("grow", vec!["borrow", "prepare"])]
         );
     }
 

@@ -9,7 +9,7 @@ use crate::assumptions::{Assumption, Assumptions};
 use crate::classes::{Classes, Loader};
 use crate::error::LoadError;
 use crate::heap::{Bodies, Built, Detail, Entry, Heap, Solver};
-use crate::ids::{ClassId, InstrId, MethodId, NodeId};
+use crate::ids::{ClassId, FieldId, InstrId, MethodId, NodeId};
 use crate::ir::{Body, build_bodies, build_body};
 use crate::library::Library;
 use crate::load::{ClassPath, Origin};
@@ -224,6 +224,25 @@ impl Program {
     pub fn waits(&self, method: MethodId) -> bool {
         let waits = (self.waits).get_or_init(|| Waits::find(&self.heap, &self.classes));
         waits.contains(method)
+    }
+
+    /// Whether several threads of an application may call a method on one object, or on static fields that change.
+    pub fn is_called_by_several(&self, method: MethodId) -> bool {
+        if !self.is_application {
+            return false;
+        }
+        let called = self.classes.method(method);
+        if called.flags.is_static() {
+            let fields = &self.classes.class(called.class).fields;
+            let changes = |field: &FieldId| {
+                let flags = self.classes.field(*field).flags;
+                flags.is_static() && !flags.is_final()
+            };
+            return !self.heap.nodes_of(method).is_empty() && fields.iter().any(changes);
+        }
+        let shared = self.sharing.shared();
+        (self.heap.nodes_of(method).iter())
+            .any(|node| self.heap.param_points_to(*node, 0).intersects(shared))
     }
 
     /// Call graph and points-to sets.

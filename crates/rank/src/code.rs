@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use untorn_findings::{Document, Finding, Place, Region};
-use untorn_program::classes::{Classes, Loader};
+use untorn_program::classes::{ClassKind, Classes, Loader, Type};
 use untorn_program::ir::{Body, Instr, Op, build_body};
 use untorn_program::load::{ClassPath, Limits};
-use untorn_program::{Assumptions, MethodId};
+use untorn_program::{Assumptions, ClassId, FieldId, InstrId, MethodId};
 
 /// How many calls away from a region its callees are looked at.
 const DEPTH: u32 = 3;
@@ -29,6 +29,11 @@ impl Code {
             .filter_map(|name| loader.load_named(name).ok())
             .collect();
         loader.link(&loaded);
+        // What they make is asked for its fields.
+        let named: Vec<ClassId> = (loader.classes.class_ids())
+            .filter(|class| loader.classes.class(*class).kind == ClassKind::Named)
+            .collect();
+        loader.load(named);
         Self {
             loader: Some(loader),
             bodies: RefCell::default(),
@@ -106,15 +111,63 @@ pub fn classes_of(findings: &[Finding]) -> BTreeSet<String> {
 }
 
 /// A method's code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RegionBody<'a> {
     code: &'a Code,
     classes: &'a Classes,
-    method: MethodId,
+    pub method: MethodId,
     pub body: Rc<Body>,
 }
 
 impl<'a> RegionBody<'a> {
+    /// The other methods of the class and of those in the same source file that are at hand, without initializers.
+    pub fn neighbours(&self) -> impl Iterator<Item = RegionBody<'a>> + use<'a> {
+        let (code, classes, own) = (self.code, self.classes, self.method);
+        let outermost = |class: ClassId| classes.class_name(class).split('$').next();
+        let file = outermost(classes.method(own).class);
+        let near = classes
+            .class_ids()
+            .filter(move |class| outermost(*class) == file);
+        near.flat_map(|class| classes.class(class).methods.iter().copied())
+            .filter(move |method| *method != own && !classes.method_name(*method).starts_with('<'))
+            .filter(|method| classes.method(*method).has_code)
+            .filter_map(move |method| code.body(classes, method))
+    }
+
+    /// Whether a class that is at hand, and all above it that are, have no field that changes.
+    pub fn has_only_final_fields(&self, class: ClassId) -> bool {
+        let mut chain = self.classes.superclasses(class);
+        self.classes.class(class).kind == ClassKind::Loaded
+            && chain.all(|class| {
+                (self.classes.class(class).fields.iter()).all(|field| {
+                    let flags = self.classes.field(*field).flags;
+                    flags.is_static() || flags.is_final()
+                })
+            })
+    }
+
+    /// Whether the fields of a class that is at hand are numbers and strings, and it has some.
+    pub fn has_only_values(&self, class: ClassId) -> bool {
+        let mut fields = (self.classes.superclasses(class))
+            .flat_map(|class| self.classes.class(class).fields.iter())
+            .map(|field| self.classes.field(*field))
+            .filter(|field| !field.flags.is_static())
+            .peekable();
+        let is_value = |ty: Type| match ty.class() {
+            Some(class) => self.classes.class_name(class) == "java/lang/String",
+            None => true,
+        };
+        fields.peek().is_some() && fields.all(|field| is_value(field.ty))
+    }
+
+    pub fn is_private(&self, field: FieldId) -> bool {
+        self.classes.field(field).flags.is_private()
+    }
+
+    pub fn is_final(&self, field: FieldId) -> bool {
+        self.classes.field(field).flags.is_final()
+    }
+
     pub fn is_synchronized(&self) -> bool {
         self.classes.method(self.method).flags.is_synchronized()
     }
@@ -207,6 +260,23 @@ impl<'a> RegionBody<'a> {
                 let wanted = &mut |_: &str, name: &str| name == method;
                 inner.reaches_within(DEPTH - 1, &mut HashMap::new(), wanted)
             })
+    }
+
+    /// The one field that the method called here reads or writes, and whether it writes it.
+    pub fn effect(&self, call: InstrId) -> Option<(String, bool)> {
+        let inner = self.called(self.body.instr(call))?;
+        let mut all = inner.body.instrs.iter().filter_map(|instr| match instr.op {
+            Op::GetField { field, .. } | Op::GetStatic { field } => Some((field, false)),
+            Op::PutField { field, .. } | Op::PutStatic { field, .. } => Some((field, true)),
+            _ => None,
+        });
+        let (field, writes) = all.next()?;
+        let writes = all.try_fold(writes, |writes, (other, also)| {
+            (other == field).then_some(writes || also)
+        })?;
+        let class = self.classes.class_name(self.classes.field(field).class);
+        let name = self.classes.field_name(field);
+        Some((format!("{}.{name}", class.replace('/', ".")), writes))
     }
 
     /// The body of what a call names, if it is at hand; an overriding method may run instead.

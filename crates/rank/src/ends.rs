@@ -1,8 +1,10 @@
 //! The two accesses of a region between which others come.
 
-use untorn_findings::{EdgeKind, Evidence, Finding, Place, Step, TypingPart};
+use untorn_findings::{EdgeKind, Evidence, Finding, Place, Region, Step, TypingPart};
 
+use crate::apart;
 use crate::code::RegionBody;
+use crate::flow::Flow;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +138,7 @@ fn callee(words: &str) -> Option<(&str, &str)> {
 }
 
 /// What a call does to the state of its receiver, by the names that the library uses.
-fn access_of_call(method: &str) -> Access {
+pub fn access_of_call(method: &str) -> Access {
     const ASKS: [&str; 12] = [
         "get",
         "contains",
@@ -249,6 +251,16 @@ impl Ends {
 
     fn of_typing(evidence: &Evidence) -> Option<Self> {
         let typing = evidence.typings.first()?;
+        // A part that does not compose with itself, as the halves of a long, or with what types do not know.
+        if let [only] = typing.parts.as_slice() {
+            let only = End::of_words(&only.what, only.place.as_ref());
+            return (only.access == Access::Read).then(|| Self {
+                first: only.clone(),
+                second: only,
+                between: None,
+                only_synchronization: false,
+            });
+        }
         // Before the two that do not compose stand the calls that lead to them.
         let [.., first, last] = typing.parts.as_slice() else {
             return None;
@@ -272,21 +284,62 @@ impl Ends {
         })
     }
 
-    /// The same first end, and a write of the same field that the code has behind it instead of a second read.
+    /// The same first end, and a write of the same field or a call that changes the same object, which the code has behind it instead of a second read.
     pub fn with_write(&self, body: &RegionBody<'_>) -> Option<Self> {
-        let place =
-            (self.second.place.as_ref()).filter(|_| self.are_reads() && self.same_target())?;
-        let line = body.written_at(self.first.field()?)?;
+        let place = (self.second.place.as_ref()).filter(|_| self.are_reads())?;
+        let (access, line) = match self.first.field() {
+            Some(field) if self.same_target() => (Access::Write, body.written_at(field)?),
+            Some(_) => return None,
+            None => {
+                let flow = Flow::of(body, self)?;
+                let changed =
+                    (flow.first.first()).and_then(|first| apart::changed_behind(body, *first))?;
+                (Access::Update, u32::from(body.body.instr(changed).line))
+            }
+        };
         Some(Self {
             second: End {
-                access: Access::Write,
-                target: self.second.target.clone(),
+                access,
+                target: self.first.target.clone(),
                 place: Some(Place {
                     line: Some(line),
                     ..place.clone()
                 }),
             },
             ..self.clone()
+        })
+    }
+
+    /// Whether there is but one access: what it is torn from is not known.
+    pub fn is_one(&self) -> bool {
+        self.first == self.second
+    }
+
+    /// Says of an end that is a call of the program's own what the called method does, where that is one thing.
+    pub fn look_inside(&mut self, body: &RegionBody<'_>, flow: &Flow) {
+        for (end, ids) in [
+            (&mut self.first, &flow.first),
+            (&mut self.second, &flow.second),
+        ] {
+            if end.access == Access::Other
+                && let [id] = ids.as_slice()
+                && let Some((field, writes)) = body.effect(*id)
+            {
+                end.access = if writes { Access::Write } else { Access::Read };
+                end.target = field;
+            }
+        }
+    }
+
+    /// The method that both ends lie in, if that is another one than the region.
+    pub fn inside(&self, region: &Region) -> Option<Region> {
+        let (first, second) = (self.first.place.as_ref()?, self.second.place.as_ref()?);
+        let same = first.class == second.class && first.method == second.method;
+        let own = first.class == region.class && first.method.as_ref() == Some(&region.method);
+        (same && !own).then(|| Region {
+            class: first.class.clone(),
+            method: first.method.clone().unwrap_or_default(),
+            ..Region::default()
         })
     }
 

@@ -4,12 +4,12 @@
 //! From the values of the first end all that is computed of them is followed forward.
 //! Behind the second end a merge of control passes a value on only along edges that lie behind it too: on other ways the second end was never met, and nothing is stale there.
 //!
-//! *Approximations.* A value that goes through the heap or into a callee is not followed further than the callee's result.
+//! *Approximations.* A value that goes through the heap or into a callee is not followed further than the callee's result, or the object that a constructor makes of it.
 //! Where an end is not found, or several calls could be meant, nothing is claimed.
 
 use std::collections::BTreeSet;
 
-use untorn_program::ir::{Body, Def, Instr, Op};
+use untorn_program::ir::{Body, Def, Instr, InvokeKind, Op};
 use untorn_program::{BlockId, InstrId, ValueId};
 
 use crate::code::RegionBody;
@@ -231,11 +231,16 @@ fn derived(
     loop {
         let before = known.len();
         for instr in &body.instrs {
-            // A store's value goes through the heap and is not followed.
+            // A store's value goes through the heap and is not followed, but for an object that is made of it.
             if let Some(result) = instr.result
                 && uses_any(&instr.op, &known)
             {
                 known.insert(result);
+            }
+            if let Some(made) = made(body, &instr.op)
+                && uses_any(&instr.op, &known)
+            {
+                known.insert(made);
             }
         }
         for at in body.block_ids() {
@@ -251,6 +256,23 @@ fn derived(
         if known.len() == before {
             return known;
         }
+    }
+}
+
+/// The new object that a constructor is called on.
+fn made(body: &Body, op: &Op) -> Option<ValueId> {
+    let Op::Invoke {
+        kind: InvokeKind::Special,
+        args,
+        ..
+    } = op
+    else {
+        return None;
+    };
+    let on = *args.first()?;
+    match body.value(on).def {
+        Def::Instr(id) => matches!(body.instr(id).op, Op::New { .. }).then_some(on),
+        _ => None,
     }
 }
 

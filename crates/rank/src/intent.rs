@@ -8,6 +8,7 @@ use untorn_program::ir::{Instr, Op};
 use crate::Scale;
 use crate::code::RegionBody;
 use crate::flow::Flow;
+use crate::pattern::Pattern;
 
 /// Beginnings of names under which a stale or torn answer does no harm.
 const HARMLESS: [&str; 11] = [
@@ -44,7 +45,23 @@ const WAITING: [&str; 9] = [
     "invokeAll",
 ];
 
-pub fn of_name(region: &Region, scale: &mut Scale) {
+/// Parts of the names of classes that keep statistics.
+const STATISTICS: [&str; 3] = ["Statistic", "Stats", "Metric"];
+
+pub fn of_name(region: &Region, pattern: Pattern, scale: &mut Scale) {
+    let numbers = matches!(
+        pattern,
+        Pattern::TwoObjects | Pattern::TwoCalls | Pattern::TwoVariables
+    );
+    let class = region.class.as_deref().unwrap_or_default();
+    let class = class.rsplit('.').next().unwrap_or(class);
+    let word = STATISTICS.iter().find(|word| class.contains(**word));
+    if let Some(word) = word.filter(|_| numbers) {
+        scale.put(
+            -3,
+            format!("a class called …{word}… seldom needs its numbers to agree"),
+        );
+    }
     let name = region.method.as_str();
     let lower = name.to_ascii_lowercase();
     if let Some(word) = (HARMLESS.iter()).find(|word| lower.starts_with(&word.to_ascii_lowercase()))

@@ -7,12 +7,15 @@
 //! - *Pattern:* which accesses tear, and of what ([`pattern`]); the unserializable interleavings of Lu, Tucek, Qin and Zhou, "AVIO".
 //! - *Rarity:* a region that is whole ten thousand times and torn twice was meant to be whole (the invariants of AVIO).
 //! - *Intent:* what names and locks say of what the author meant ([`intent`]).
+//! - Without a run, whether the two parts belong together at all ([`apart`]), and whether the class keeps its fields to one thread at a time ([`confined`]).
 //!
 //! A finding without code, as of a text trace, is judged by the rest, and nothing is claimed of its values.
 //!
 //! *Architecture invariant:* findings and class files in, ranks out; no analysis is run again, and no verdict changes.
 
+mod apart;
 mod code;
+mod confined;
 mod ends;
 mod flow;
 mod idiom;
@@ -29,7 +32,7 @@ use untorn_program::InstrId;
 pub use code::{Code, classes_of};
 
 use code::RegionBody;
-use ends::Ends;
+use ends::{Access, Ends};
 use flow::{Flow, Stale};
 use idiom::Idiom;
 use pattern::Pattern;
@@ -53,6 +56,18 @@ pub fn rank(document: &mut Document, code: &Code) {
         }
     }
     document.sort();
+}
+
+/// Puts last what is about the platform's own methods: nobody who checks a program can repair them.
+pub fn leave_platform(document: &mut Document) {
+    let of_platform = |finding: &&mut Finding| {
+        (finding.region.class.as_deref()).is_some_and(apart::is_platform) && finding.rank.is_none()
+    };
+    for finding in document.findings.iter_mut().filter(of_platform) {
+        finding.rank = Some(low(
+            "it is a method of the platform, which the program only calls",
+        ));
+    }
 }
 
 /// Points for and against, each with its reason.
@@ -125,7 +140,14 @@ fn kept_together(
             .all(|guard| is_of_another(&guard.field, finding) && is_inside(guard, body, &both))
             .then_some(
                 "both parts are in one critical section, whose lock may well guard the objects of the other class",
-            ),
+            )
+            .or_else(|| {
+                lost_guards(finding)
+                    .all(|guard| apart::is_written_to_another(body, guard))
+                    .then_some(
+                        "both parts are in one critical section, and what goes without its lock is written to an object that the caller has given",
+                    )
+            }),
         Lock::Picked => lost
             .all(|guard| guard.place.as_ref().is_some_and(|place| body.holds(place)))
             .then_some(
@@ -177,11 +199,41 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         }
         _ => {}
     }
+    let is_watched = is_watched(finding);
+    if let Some(why) = apart::in_construction(&finding.region).filter(|_| !is_watched) {
+        return low(why);
+    }
     let Some(mut ends) = Ends::of(finding) else {
         return without_ends(finding);
     };
-    let body = code.region(&finding.region);
+    let mut body = code.region(&finding.region);
     let mut flow = body.as_ref().and_then(|body| Flow::of(body, &ends));
+    if !is_watched {
+        if let Some(views) = evidence.method_views.first() {
+            let flows = flow.as_ref().is_some_and(|flow| flow.stale.is_some());
+            if views.sections.len() > 1 && apart::is_far(finding, views, flows) {
+                return low(
+                    "the critical sections are about a class that it reaches only through others",
+                );
+            }
+            if apart::is_repeated(finding, views) {
+                return low("it takes the same step twice, and each time it is whole");
+            }
+        }
+        // Both ends lie in something that it calls: what is there decides.
+        if let Some(inner) = ends
+            .inside(&finding.region)
+            .and_then(|inner| code.region(&inner))
+        {
+            if let (Some(body), Some(flow)) = (&body, &flow)
+                && let Some(why) = kept_together(finding, body, flow, &ends)
+            {
+                return low(why);
+            }
+            flow = Flow::of(&inner, &ends);
+            body = Some(inner);
+        }
+    }
     let idiom = body.as_ref().and_then(|body| match &flow {
         Some(flow) => idiom::of(body, flow, &ends),
         None => idiom::of_locks(body, &ends),
@@ -196,16 +248,29 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     {
         flow = Flow::of(body, &later);
         ends = later;
+        let checked = (flow.as_ref()).and_then(|flow| idiom::of(body, flow, &ends));
+        if let Some(idiom) = checked.filter(|_| ends.first.field().is_none()) {
+            return named(idiom);
+        }
     }
-    if let Some(idiom) = idiom::snapshot(&ends).filter(|_| !is_watched(finding)) {
+    if ends.is_one() && !is_watched {
+        return without_ends(finding);
+    }
+    if let Some(idiom) = idiom::snapshot(&ends).filter(|_| !is_watched) {
         return named(idiom);
     }
     let mut scale = Scale::default();
+    if !is_watched && let (Some(body), Some(flow)) = (&body, &flow) {
+        ends.look_inside(body, flow);
+    }
     let mut pattern = Pattern::of(&ends);
-    if !is_watched(finding)
-        && let (Some(body), Some(flow)) = (&body, &flow)
-    {
-        if let Some(idiom) = idiom::without_run(body, flow, &ends) {
+    if !is_watched && pattern == Pattern::Unknown {
+        return low("the accesses that are torn apart are not known");
+    }
+    if !is_watched && let (Some(body), Some(flow)) = (&body, &flow) {
+        let idiom =
+            idiom::without_run(body, flow, &ends).or_else(|| confined::of(body, flow, &ends));
+        if let Some(idiom) = idiom {
             return named(idiom);
         }
         if let Some(why) = kept_together(finding, body, flow, &ends) {
@@ -215,6 +280,25 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         if matches!(pattern, Pattern::LostUpdate | Pattern::DirtyRead) && flow.on_two_objects(body)
         {
             pattern = Pattern::TwoObjects;
+        }
+        if matches!(pattern, Pattern::TwoObjects | Pattern::TwoVariables)
+            && apart::on_one_object(body, flow)
+        {
+            pattern = if ends.are_reads() {
+                Pattern::TwoQuestions
+            } else {
+                Pattern::TwoCalls
+            };
+        }
+        if pattern != Pattern::TwoObjects && apart::on_two_objects(body, flow) {
+            pattern = Pattern::TwoObjects;
+        }
+        // An update is lost only if what is written depends on what was read.
+        if pattern == Pattern::LostUpdate && flow.stale.is_none() {
+            pattern = Pattern::Overwritten;
+        }
+        if let Some(why) = belong_apart(body, flow, &ends, pattern) {
+            return low(why);
         }
     }
     scale.put(pattern.points(), pattern.words());
@@ -261,8 +345,40 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     if let Some(body) = &body {
         intent::of_code(body, &mut scale);
     }
-    intent::of_name(&finding.region, &mut scale);
+    intent::of_name(&finding.region, pattern, &mut scale);
     scale.rank()
+}
+
+/// Why the two parts that a check names are hardly meant as one step.
+fn belong_apart(
+    body: &RegionBody<'_>,
+    flow: &Flow,
+    ends: &Ends,
+    pattern: Pattern,
+) -> Option<&'static str> {
+    let two = matches!(pattern, Pattern::TwoObjects | Pattern::TwoVariables);
+    if apart::follows_reference(&body.body, flow) {
+        return Some("it reads a reference and goes on with the object that it refers to");
+    }
+    if two && flow.stale.is_none() && !apart::used_together(body, flow, ends) {
+        return Some(
+            "nothing of the one part is used for the other, and no other method uses both",
+        );
+    }
+    if ends.second.access == Access::Read && apart::only_thrown(&body.body, flow) {
+        return Some("what is read last is only for an exception that is thrown");
+    }
+    if pattern == Pattern::TwoObjects
+        && flow.stale.is_some()
+        && apart::only_refuses(&body.body, flow)
+    {
+        return Some("what is read first only decides whether the call is refused");
+    }
+    if pattern == Pattern::TwoObjects && ends.are_reads() && !apart::used_together(body, flow, ends)
+    {
+        return Some("it asks two objects, and no other method uses both");
+    }
+    None
 }
 
 /// What can be said where no two accesses are known between which others come.

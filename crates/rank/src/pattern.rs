@@ -11,7 +11,7 @@ pub enum Pattern {
     StaleCheck,
     /// Written, read by another, written.
     DirtyRead,
-    /// Written, written by another, read.
+    /// Written, written by another, read; or read, and written without regard to what was read.
     Overwritten,
     /// Two calls of one collection or atomic, the second of which changes it.
     TwoCalls,
@@ -74,7 +74,7 @@ impl Pattern {
                 "stale check: it is read, and read again after another thread wrote it"
             }
             Self::DirtyRead => "dirty read: another thread sees it between two writes",
-            Self::Overwritten => "it is written, and read after another thread wrote it",
+            Self::Overwritten => "it is written and read, and another thread writes it in between",
             Self::TwoCalls => "two calls on one object that belong together",
             Self::TwoQuestions => "two questions to one object that belong together",
             Self::TwoVariables => "two variables of one object that belong together",

@@ -52,6 +52,8 @@ pub struct MethodFacts {
     pub starts_threads: bool,
     /// Whether it is the body of a lambda that its class hands to a thread or an executor.
     pub is_handed_over: bool,
+    /// Whether several threads call it on the same object or class, where somebody knows the whole program.
+    pub is_shared: bool,
     /// Whether it makes at most one access or call, so that nothing can come between its parts that does not come between those of the method it calls.
     pub is_tiny: bool,
     pub annotations: Vec<String>,
@@ -245,9 +247,20 @@ pub fn makes_concurrent(class: &str, method: &str) -> bool {
 }
 
 /// Types of fields that show a class meant for several threads.
+///
+/// Who has an executor gives work to others, which says nothing of who calls it itself.
 fn is_concurrency_type(descriptor: &str) -> bool {
+    const OF_WORK: [&str; 7] = [
+        "Executor;",
+        "ExecutorService;",
+        "ScheduledExecutorService;",
+        "ThreadFactory;",
+        "TimeUnit;",
+        "Callable;",
+        "ForkJoinPool;",
+    ];
     let element = descriptor.trim_start_matches('[');
-    element.starts_with("Ljava/util/concurrent/")
+    (element.strip_prefix("Ljava/util/concurrent/")).is_some_and(|name| !OF_WORK.contains(&name))
         || element.starts_with("Lkotlinx/coroutines/sync/")
         || element.starts_with("Ljava/lang/invoke/VarHandle;")
 }
@@ -260,6 +273,20 @@ impl ClassFacts {
             || (self.methods.iter()).any(|method| method.is_synchronized || method.blocks > 0)
             || (self.fields.iter())
                 .any(|field| field.is_volatile || is_concurrency_type(&field.descriptor))
+    }
+
+    /// As [`Self::expects_threads`], for what a method works on: a static field that is guarded says nothing of the objects of its class.
+    pub fn expects_threads_in(&self, method: &MethodFacts) -> bool {
+        let concerns = |is_static: bool| method.is_static || !is_static;
+        self.makes_concurrent
+            || self.annotations.iter().any(|name| name == "ThreadSafe")
+            || (self.methods.iter()).any(|other| {
+                concerns(other.is_static) && (other.is_synchronized || other.blocks > 0)
+            })
+            || (self.fields.iter()).any(|field| {
+                concerns(field.is_static)
+                    && (field.is_volatile || is_concurrency_type(&field.descriptor))
+            })
     }
 
     /// Whether a thread, an executor or a framework calls the method to start with.
@@ -292,6 +319,32 @@ impl ClassFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_guards_static_fields_says_nothing_of_objects() {
+        let field = |descriptor: &str, is_static| FieldFacts {
+            descriptor: descriptor.into(),
+            is_static,
+            ..FieldFacts::default()
+        };
+        let (of_class, of_object) = (
+            MethodFacts {
+                is_static: true,
+                ..MethodFacts::default()
+            },
+            MethodFacts::default(),
+        );
+        let atomic = "Ljava/util/concurrent/atomic/AtomicInteger;";
+        let with = |field| ClassFacts {
+            fields: vec![field],
+            ..ClassFacts::default()
+        };
+        let counted = with(field(atomic, true));
+        assert!(counted.expects_threads_in(&of_class) && !counted.expects_threads_in(&of_object));
+        assert!(with(field(atomic, false)).expects_threads_in(&of_object));
+        let working = with(field("Ljava/util/concurrent/Executor;", false));
+        assert!(!working.expects_threads_in(&of_object));
+    }
 
     #[test]
     fn suspend_functions_and_initializers_are_not_exported() {

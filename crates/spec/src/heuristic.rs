@@ -32,7 +32,7 @@ pub enum Stage {
 #[serde(rename_all = "kebab-case")]
 pub enum Heuristic {
     /// In a run every method and every synchronized block, and what turns out not to be meant as one step is left out on the way;
-    /// in a check synchronized methods and blocks, and exported methods of classes that expect several threads.
+    /// in a check synchronized methods and blocks, and exported methods of classes that expect several threads or, in an application, that several threads call.
     /// Not where threads, executors and test frameworks start, not methods that themselves wait, notify, sleep, park, join or await, and in a run not those that start threads or make at most one access.
     #[default]
     Auto,
@@ -83,7 +83,9 @@ impl Heuristic {
             Self::Auto => {
                 !entry
                     && !method.interrupts
-                    && (method.is_synchronized || (method.is_exported() && class.expects_threads()))
+                    && (method.is_synchronized
+                        || (method.is_exported()
+                            && (method.is_shared || class.expects_threads_in(method))))
             }
             Self::AllMethods => !entry && !method.interrupts && !method.is_suspend(),
             Self::ExportSynch => !entry && (method.is_exported() || method.is_synchronized),

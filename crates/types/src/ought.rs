@@ -45,6 +45,7 @@ impl<'a> Ought<'a> {
         own.is_some_and(|own| {
             let mut own = own.clone();
             own.interrupts |= self.program.waits(method);
+            own.is_shared = self.program.is_called_by_several(method);
             self.spec.decide(Stage::Check, facts, &own, block).atomic
         })
     }

@@ -221,6 +221,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         cut,
     } = checked;
     let code = code::of_paths(&document, &plan);
+    if args.jdk_class.is_empty() {
+        untorn_rank::leave_platform(&mut document);
+    }
     untorn_rank::rank(&mut document, &code);
     for text in &notes {
         note(text);

@@ -1,0 +1,272 @@
+//! Whether the two parts of a tear belong together at all, where only class files say so and no run has shown it.
+//!
+//! A check names any two steps that do not compose, and most pairs of steps of a program are nobody's invariant.
+//! Two parts belong together if something read in the first is used in the second ([`crate::flow`]), or if the program uses both in one place elsewhere: who keeps a list and a count beside it has a method that looks at both.
+
+use untorn_findings::{Finding, GuardLoss, LockView, MethodViews, Region};
+use untorn_program::ir::{Body, Def, Instr, Op};
+use untorn_program::{BlockId, FieldId, InstrId, ValueId};
+
+use crate::code::RegionBody;
+use crate::ends::{Access, End, Ends, access_of_call};
+use crate::flow::Flow;
+
+/// Why the object of a region cannot be torn by others yet.
+pub fn in_construction(region: &Region) -> Option<&'static str> {
+    region
+        .method
+        .starts_with('<')
+        .then_some("it makes an object that nobody else has yet")
+}
+
+/// Why critical sections are no evidence against a region: what they are about belongs to a class that the region does not deal with itself.
+pub fn is_far(finding: &Finding, views: &MethodViews, flows: bool) -> bool {
+    let own = finding.region.class.as_deref().unwrap_or_default();
+    if is_platform(&views.class) && !is_platform(own) {
+        // The content of a collection: the region's own where its lock is, or where the region calls it itself.
+        let named = views
+            .sections
+            .iter()
+            .all(|section| section.lock == "this" || section.lock.starts_with("this."));
+        let direct = (views.sections.iter())
+            .all(|section| section.method.class.as_deref().is_some_and(is_platform));
+        return !named && !direct;
+    }
+    let of = |class: &str| outermost(class) == outermost(&views.class);
+    // A helper of its own leads there by a lock: near if something comes back from it.
+    let near = |section: &LockView| {
+        (section.method.class.as_deref()).is_some_and(|class| {
+            of(class) || (flows && !section.lock.is_empty() && outermost(class) == outermost(own))
+        })
+    };
+    !of(own) && !views.sections.iter().all(near)
+}
+
+/// Whether the critical sections are one and the same step, taken twice: a getter that is asked again, or a method and another one that calls it.
+pub fn is_repeated(finding: &Finding, views: &MethodViews) -> bool {
+    let [first, later @ ..] = views.sections.as_slice() else {
+        return false;
+    };
+    let named = |section: &LockView| section.lock.starts_with("this");
+    let called = |section: &LockView| !section.method.same_as(&finding.region);
+    let same = |section: &LockView| {
+        let again = section.method.same_as(&first.method) && section.lock == first.lock;
+        section.accesses == first.accesses && (again || !(named(section) && named(first)))
+    };
+    !later.is_empty() && later.iter().all(same) && views.sections.iter().all(called)
+}
+
+pub fn is_platform(class: &str) -> bool {
+    class.starts_with("java.") || class.starts_with("javax.") || class.starts_with("jdk.")
+}
+
+/// The class whose file a nested class is declared in.
+fn outermost(class: &str) -> &str {
+    class.split('$').next().unwrap_or(class)
+}
+
+/// Whether the second end is an access to the very object that the first end finds: the way to it, and no pair.
+pub fn follows_reference(body: &Body, flow: &Flow) -> bool {
+    let finds = |id: &InstrId| {
+        let instr = body.instr(*id);
+        matches!(instr.op, Op::GetField { .. } | Op::GetStatic { .. })
+            && (instr.result).is_some_and(|value| body.value(value).ty.is_reference())
+    };
+    let on_it = |id: &InstrId| {
+        let object = match &body.instr(*id).op {
+            Op::GetField { object, .. } | Op::PutField { object, .. } => Some(*object),
+            Op::Invoke { args, .. } => args.first().copied(),
+            Op::ArrayLoad { array, .. } | Op::ArrayStore { array, .. } => Some(*array),
+            _ => None,
+        };
+        object.is_some_and(|object| {
+            (flow.first.iter()).any(|first| body.instr(*first).result == Some(source(body, object)))
+        })
+    };
+    flow.first.iter().all(finds) && flow.second.iter().all(on_it)
+}
+
+/// What a value was before casts.
+fn source(body: &Body, value: ValueId) -> ValueId {
+    match body.value(value).def {
+        Def::Instr(id) => match &body.instr(id).op {
+            Op::Cast { value, .. } => source(body, *value),
+            _ => value,
+        },
+        _ => value,
+    }
+}
+
+/// Whether a check before the second end does nothing but refuse the call.
+pub fn only_refuses(body: &Body, flow: &Flow) -> bool {
+    let tested = |instr: &&Instr| {
+        let mut used = false;
+        instr
+            .op
+            .for_each_operand(|value| used |= flow.derived.contains(&value));
+        used
+    };
+    let mut branches = (body.instrs.iter())
+        .filter(|instr| matches!(instr.op, Op::If { .. } | Op::Switch { .. }))
+        .filter(tested)
+        .peekable();
+    branches.peek().is_some()
+        && branches.all(|instr| {
+            body.block(instr.block)
+                .succs
+                .iter()
+                .any(|to| throws(body, *to))
+        })
+}
+
+/// Whether the access without a guard is one by which the region writes to an object that it was given, and of which it reads nothing.
+pub fn is_written_to_another(region: &RegionBody<'_>, guard: &GuardLoss) -> bool {
+    let field = guard.field.rsplit('.').next();
+    let given = |object: ValueId| {
+        matches!(region.body.value(source(&region.body, object)).def, Def::Param(n)
+            if n > 0 || !region.body.has_receiver)
+    };
+    let mut written = false;
+    for instr in &region.body.instrs {
+        if field.is_none() || region.field(instr) != field {
+            continue;
+        }
+        match instr.op {
+            Op::PutField { object, .. } if given(object) => written = true,
+            Op::GetField { object, .. } if !given(object) => {}
+            _ => return false,
+        }
+    }
+    written
+        && guard
+            .place
+            .as_ref()
+            .is_some_and(|place| region.holds(place))
+}
+
+/// Whether another method of the class or its neighbours in the same source file uses both parts too.
+pub fn used_together(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool {
+    let first = anchors(region, &flow.first);
+    let second = anchors(region, &flow.second);
+    let uses = |other: &RegionBody<'_>| {
+        let by_field = |wanted: &[FieldId]| {
+            let all = other.body.all_instrs();
+            all.filter(|(_, instr)| field_of(instr).is_some_and(|field| wanted.contains(&field)))
+                .count()
+        };
+        let by_name = |end: &End| {
+            let all = other.body.instrs.iter();
+            all.filter(|instr| end.field().is_some() && other.field(instr) == end.field())
+                .count()
+        };
+        if first.is_empty() || second.is_empty() {
+            by_name(&ends.first) > 0 && by_name(&ends.second) > 0
+        } else if first == second {
+            by_field(&first) > 1
+        } else {
+            by_field(&first) > 0 && by_field(&second) > 0
+        }
+    };
+    region.neighbours().any(|other| uses(&other))
+}
+
+/// Whether both ends are calls on what one field refers to.
+pub fn on_one_object(region: &RegionBody<'_>, flow: &Flow) -> bool {
+    let calls = |ids: &[InstrId]| {
+        (ids.iter()).all(|id| matches!(region.body.instr(*id).op, Op::Invoke { .. }))
+    };
+    let first = anchors(region, &flow.first);
+    calls(&flow.first)
+        && calls(&flow.second)
+        && first.len() == 1
+        && first == anchors(region, &flow.second)
+}
+
+/// Whether the ends are calls on what two fields refer to.
+pub fn on_two_objects(region: &RegionBody<'_>, flow: &Flow) -> bool {
+    let calls = |ids: &[InstrId]| {
+        (ids.iter()).all(|id| matches!(region.body.instr(*id).op, Op::Invoke { .. }))
+    };
+    let (first, second) = (anchors(region, &flow.first), anchors(region, &flow.second));
+    calls(&flow.first)
+        && calls(&flow.second)
+        && matches!((first.as_slice(), second.as_slice()), ([one], [other]) if one != other)
+}
+
+/// A call behind an end, on what the same field refers to, by which a class of the library is changed.
+pub fn changed_behind(region: &RegionBody<'_>, first: InstrId) -> Option<InstrId> {
+    let wanted = anchors(region, &[first]);
+    (region.body.all_instrs())
+        .filter(|(id, _)| *id > first && !wanted.is_empty())
+        .find(|(id, instr)| {
+            let changes = (region.callee(instr)).is_some_and(|(class, method)| {
+                class.starts_with("java/") && access_of_call(method) == Access::Update
+            });
+            changes && anchors(region, &[*id]) == wanted
+        })
+        .map(|(id, _)| id)
+}
+
+/// Whether all that lies behind the second end is an exception: it is asked for the text of the message.
+pub fn only_thrown(body: &Body, flow: &Flow) -> bool {
+    (flow.second.iter()).all(|id| throws(body, body.instr(*id).block))
+}
+
+/// Whether control that enters a block ends in an exception: what is thrown is made first, in a few blocks without a branch.
+fn throws(body: &Body, from: BlockId) -> bool {
+    let mut at = from;
+    for _ in 0..4 {
+        let block = body.block(at);
+        let last = block
+            .end
+            .0
+            .checked_sub(1)
+            .filter(|last| *last >= block.first.0);
+        if last.is_some_and(|last| matches!(body.instr(InstrId(last)).op, Op::Throw { .. })) {
+            return true;
+        }
+        let [next] = block.succs.as_slice() else {
+            return false;
+        };
+        at = *next;
+    }
+    false
+}
+
+/// The fields by which the region gets at an end.
+fn anchors(region: &RegionBody<'_>, ids: &[InstrId]) -> Vec<FieldId> {
+    let body = &region.body;
+    let mut fields: Vec<FieldId> = (ids.iter())
+        .filter_map(|id| {
+            let instr = body.instr(*id);
+            field_of(instr).or_else(|| {
+                // `new ArrayList<>(other)` is about the other one.
+                let copies = region
+                    .callee(instr)
+                    .is_some_and(|(_, name)| name == "<init>");
+                let object = match &instr.op {
+                    Op::Invoke { args, .. } => *args.get(usize::from(copies))?,
+                    Op::ArrayLoad { array, .. } | Op::ArrayStore { array, .. } => *array,
+                    _ => return None,
+                };
+                match body.value(source(body, object)).def {
+                    Def::Instr(made) => field_of(body.instr(made)),
+                    _ => None,
+                }
+            })
+        })
+        .collect();
+    fields.sort_unstable();
+    fields.dedup();
+    fields
+}
+
+fn field_of(instr: &Instr) -> Option<FieldId> {
+    match instr.op {
+        Op::GetField { field, .. }
+        | Op::PutField { field, .. }
+        | Op::GetStatic { field }
+        | Op::PutStatic { field, .. } => Some(field),
+        _ => None,
+    }
+}

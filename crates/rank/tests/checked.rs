@@ -1,0 +1,231 @@
+//! Findings of checks alone: which pairs of steps belong together, and which fields one thread at a time uses.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::Command;
+
+use untorn_findings::{
+    Document, Evidence, Finding, GuardLoss, Kind, Level, Place, Rank, Region, Typing, TypingPart,
+    Verdict,
+};
+use untorn_program::Assumptions;
+use untorn_program::load::{ClassPath, JdkChoice, Limits};
+use untorn_rank::{Code, rank};
+
+/// Comments name the two parts of each method that do not compose.
+const SOURCE: &str = r#"
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+
+class Cases {
+    private int count; private int sum; private int other; private int hash;
+    private int total; private int steps; private int shown;
+    private final String text = "text";
+    private Cases next;
+    private View view; private Holder holder; private Key key;
+    final LinkedBlockingQueue<Integer> inbox = new LinkedBlockingQueue<>();
+    final CompletableFuture<Integer> result = new CompletableFuture<>();
+    void record(int n) {
+        count = n; // first record
+        sum = n; // second record
+    }
+    int mean() { return sum / count; }
+    void apart(int n) {
+        count = n; // first apart
+        other = n; // second apart
+    }
+    void follow(int n) {
+        Cases to = next; // first follow
+        to.other = n; // second follow
+    }
+    int hash() {
+        if (hash == 0) { // first hash
+            hash = text.length() * 31; // second hash
+        }
+        return hash;
+    }
+    View view() {
+        if (view == null) { // first view
+            view = new View(this); // second view
+        }
+        return view;
+    }
+    Key key() {
+        if (key == null) { // first key
+            key = new Key("text"); // second key
+        }
+        return key;
+    }
+    Holder holder() {
+        if (holder == null) { // first holder
+            holder = new Holder(this); // second holder
+        }
+        return holder;
+    }
+    void serve() throws InterruptedException {
+        for (int n = inbox.take(); n != 0; n = inbox.take()) {
+            handle(n);
+        }
+    }
+    void handle(int n) {
+        int was = total; // first handle
+        total = was + n; // second handle
+    }
+    void show() {
+        int was = shown; // first show
+        shown = was + 1; // second show
+    }
+    void work() {
+        int was = steps; // first work
+        steps = was + 1; // second work
+        result.complete(steps);
+    }
+    int result() { return result.join() + steps; }
+    synchronized void copyTo(Cases to) {
+        int was = other; // first copyTo
+        to.other = was; // second copyTo
+    }
+}
+class View { final Cases of; View(Cases of) { this.of = of; } }
+class Key { final String name; Key(String name) { this.name = name; } }
+class Holder { final Cases of; int used; Holder(Cases of) { this.of = of; } }
+"#;
+
+fn line_of(mark: &str) -> u32 {
+    let at = (SOURCE.lines()).position(|line| line.ends_with(&format!("// {mark}")));
+    at.unwrap_or_else(|| panic!("no line has {mark}")) as u32 + 1
+}
+
+fn code(document: &Document) -> Code {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("Cases.java");
+    std::fs::write(&file, SOURCE).unwrap();
+    let javac = std::env::var_os("JAVA_HOME")
+        .map_or_else(|| "javac".into(), |home| Path::new(&home).join("bin/javac"));
+    let compiled = Command::new(javac).arg(&file).output().unwrap();
+    assert!(compiled.status.success(), "{compiled:?}");
+    let path = ClassPath::open(
+        &[],
+        &[folder.path().to_owned()],
+        &JdkChoice::None,
+        None,
+        Limits::default(),
+        &mut Assumptions::default(),
+    );
+    Code::of(document, path.unwrap())
+}
+
+/// What types say of a method whose two parts do not compose.
+fn untypable(method: &str, first: &str, second: &str) -> Finding {
+    let place = |mark: &str| Place {
+        class: Some("Cases".to_owned()),
+        method: Some(method.to_owned()),
+        file: Some("Cases.java".to_owned()),
+        line: Some(line_of(&format!("{mark} {method}"))),
+    };
+    let part = |what: &str, mark: &str| TypingPart {
+        what: what.to_owned(),
+        atomicity: "atomic".to_owned(),
+        place: Some(place(mark)),
+    };
+    let lost = GuardLoss {
+        field: "Cases.other".to_owned(),
+        candidate: Some("this".to_owned()),
+        place: Some(place("second")),
+        why: "this is not held here".to_owned(),
+    };
+    let typing = Typing {
+        atomicity: "cmpd".to_owned(),
+        parts: vec![part(first, "first"), part(second, "second")],
+        released: None,
+        guards_lost: vec![lost],
+    };
+    let region = Region {
+        class: Some("Cases".to_owned()),
+        ..Region::labelled(method)
+    };
+    let evidence = Evidence {
+        typings: vec![typing],
+        ..Evidence::default()
+    };
+    Finding::new(
+        "types",
+        Kind::Untypable,
+        Verdict::Suspected,
+        region,
+        String::new(),
+        evidence,
+    )
+}
+
+fn judged(finding: Finding) -> Rank {
+    let mut document = Document::new(Vec::new());
+    document.findings = vec![finding];
+    let code = code(&document);
+    rank(&mut document, &code);
+    document.findings.remove(0).rank.unwrap()
+}
+
+#[test]
+fn two_fields_belong_together_if_another_method_uses_both() {
+    let together = judged(untypable(
+        "record",
+        "writes Cases.count",
+        "writes Cases.sum",
+    ));
+    assert!(together.level > Level::Low, "{together:?}");
+    let apart = judged(untypable(
+        "apart",
+        "writes Cases.count",
+        "writes Cases.other",
+    ));
+    assert_eq!(apart.level, Level::Low, "{apart:?}");
+}
+
+#[test]
+fn the_way_to_an_object_is_no_pair() {
+    let rank = judged(untypable(
+        "follow",
+        "reads Cases.next",
+        "writes Cases.other",
+    ));
+    assert_eq!(rank.level, Level::Low, "{rank:?}");
+}
+
+#[test]
+fn fields_that_one_thread_at_a_time_uses_are_low_and_named() {
+    let update = |method: &str, field: &str| {
+        judged(untypable(
+            method,
+            &format!("reads Cases.{field}"),
+            &format!("writes Cases.{field}"),
+        ))
+    };
+    for (method, field, idiom) in [
+        ("hash", "hash", "racy single check"),
+        ("view", "view", "racy single check"),
+        ("key", "key", "racy single check"),
+        ("handle", "total", "message loop"),
+        ("work", "steps", "publication"),
+    ] {
+        let rank = update(method, field);
+        assert_eq!(rank.level, Level::Low, "{method}: {rank:?}");
+        assert_eq!(rank.idiom.as_deref(), Some(idiom), "{method}: {rank:?}");
+    }
+    // The same code, where nothing keeps others away or what is made has a state.
+    for (method, field) in [("show", "shown"), ("holder", "holder")] {
+        let rank = update(method, field);
+        assert_eq!(rank.level, Level::High, "{method}: {rank:?}");
+    }
+}
+
+#[test]
+fn what_is_copied_under_the_own_lock_may_go_to_an_object_of_the_caller() {
+    let rank = judged(untypable(
+        "copyTo",
+        "reads Cases.other",
+        "writes Cases.other",
+    ));
+    assert_eq!(rank.level, Level::Low, "{rank:?}");
+}
