@@ -130,10 +130,10 @@ fn what_tears_visibly_is_told_from_what_is_whole() {
     tests_in(&folder.path().join("tests"), &mut tests);
     let torn = tests
         .iter()
-        .find(|it| it.ends_with("LedgerAddTornBySetTest.java"));
+        .find(|it| it.to_string_lossy().contains("LedgerAddTornBy"));
     let text = std::fs::read_to_string(torn.unwrap_or_else(|| panic!("{tests:?}"))).unwrap();
     assert!(
-        text.contains("void addIsNotTornBySet()") && text.lines().count() < 110,
+        text.contains("void addIsNotTornBy") && text.lines().count() < 110,
         "{text}"
     );
     compile(

@@ -147,6 +147,9 @@ final class UntornSteer {
     }
 
     private static void leave(UntornThread c) {
+        // An execution that does not get as far as its point leaves the turn to the next point, or all that follow would wait for it.
+        UntornPlan plan = c.steeredBy;
+        if (plan != null && plan.always && !c.hasPaused) plan.turn++;
         c.steeredBy = null;
         c.neededLock = null;
         forget(c);
