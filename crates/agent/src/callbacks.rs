@@ -20,7 +20,7 @@ use crate::instrument::{self, Outcome, locks};
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::loaders::Loader;
 use crate::options::Options;
-use crate::{Agent, faults, jdk, natives, runtime, twice};
+use crate::{Agent, faults, jdk, natives, runtime, steps, twice};
 
 /// Says what keeps the program from being watched; it runs on all the same.
 fn complain(what: &dyn std::fmt::Display) {
@@ -77,6 +77,10 @@ const OLDEST: u32 = 17;
 /// # Safety
 /// `vm` is the pointer that the JVM gave to `Agent_OnLoad`.
 unsafe fn load(vm: *mut JavaVM, options: &str) -> Result<(), Box<dyn std::error::Error>> {
+    if options == steps::OPTION {
+        // SAFETY: by contract.
+        return Ok(unsafe { steps::load(vm) }?);
+    }
     let options = Options::parse(options)?;
     if let Some(library) = twice::earlier() {
         let why = format!("this JVM has an agent of untorn already, {library}");

@@ -20,6 +20,7 @@ mod natives;
 pub mod options;
 pub mod registry;
 mod runtime;
+mod steps;
 mod twice;
 
 pub use agent::Agent;

@@ -117,6 +117,7 @@ mod tests {
             partners: Vec::new(),
             classes: vec!["bank.**".to_owned()],
             patience_ms: None,
+            every_execution: true,
         };
         let file = PlanFile::new(vec![plan]);
         let text = file.to_json().unwrap();

@@ -45,6 +45,9 @@ pub struct Plan {
     /// How long one pause lasts at most, in milliseconds; halved whenever nobody came.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub patience_ms: Option<u32>,
+    /// Pause in every execution of the region, however often nobody came: for clients that are made for the plan.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub every_execution: bool,
 }
 
 /// The region of a plan.

@@ -62,6 +62,7 @@ pub fn plan(finding: &Finding, attempt: u32) -> Option<Plan> {
         pause,
         partners,
         patience_ms: None,
+        every_execution: false,
     })
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::check::CheckArgs;
+use crate::commands::exercise::{ExerciseArgs, SandboxArgs};
 use crate::commands::infer::InferArgs;
 use crate::commands::reproduce::ReproduceArgs;
 use crate::selection::SelectionArgs;
@@ -29,6 +30,7 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     Record(RecordArgs),
     Check(CheckArgs),
+    Exercise(ExerciseArgs),
     Infer(InferArgs),
     Analyze(AnalyzeArgs),
     Trace(TraceArgs),
@@ -38,6 +40,8 @@ pub enum Command {
     Report(ReportArgs),
     #[command(hide = true)]
     Generate(GenerateArgs),
+    #[command(hide = true)]
+    Sandbox(SandboxArgs),
 }
 
 /// Run analyses over recorded traces.

@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod check;
 mod demoted;
+pub mod exercise;
 pub mod generate;
 pub mod infer;
 mod looked;

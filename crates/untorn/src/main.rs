@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Record(args) => commands::record::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Exercise(args) => commands::exercise::run(&args),
         Command::Infer(args) => commands::infer::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Profile(args) => commands::profile::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Sandbox(args) => commands::exercise::sandbox(&args),
         Command::Generate(args) => commands::generate::run(&args),
     });
     match result {

@@ -93,11 +93,16 @@ impl Steered {
         at.map_or(0, |at| at as u32 + 1)
     }
 
-    /// What the runtime is told: the bound on all pauses, then for each plan its patience, how many pause points it has, and these, a place as its number and a count of accesses as a negative one.
+    /// What the runtime is told: the bound on all pauses, then for each plan its patience (negative if every execution pauses), how many pause points it has, and these, a place as its number and a count of accesses as a negative one.
     pub fn to_runtime(&self) -> String {
         let mut numbers = vec![i64::from(self.all_pauses_ms), self.plans.len() as i64];
         for plan in &self.plans {
-            numbers.push(plan.patience_ms.unwrap_or(PATIENCE_MS).into());
+            let patience = i64::from(plan.patience_ms.unwrap_or(PATIENCE_MS));
+            numbers.push(if plan.every_execution {
+                -patience
+            } else {
+                patience
+            });
             numbers.push(plan.pause.len() as i64);
             for point in &plan.pause {
                 numbers.push(match point {

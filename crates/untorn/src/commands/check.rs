@@ -5,7 +5,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -22,6 +22,8 @@ use crate::budget::{Budget, Pending};
 use crate::cache::Entry;
 use crate::cli::OutputArgs;
 use crate::code;
+use crate::commands::exercise::{self, EffortArgs};
+use crate::commands::reproduce::duration;
 use crate::commands::unthreaded::not_for_threads;
 use crate::failure::Failure;
 use crate::library::declarations;
@@ -100,6 +102,14 @@ pub struct CheckArgs {
     /// Report what is found in libraries that are packed into one jar with the application, too.
     #[arg(long)]
     pub all_code: bool,
+    /// Then make clients for what is suspected, and see which of it is visibly torn.
+    #[arg(long)]
+    pub exercise: bool,
+    /// How long to exercise in all: 60s, 5m, or seconds.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub exercise_budget: Duration,
+    #[command(flatten)]
+    pub exercising: EffortArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -111,6 +121,9 @@ impl CheckArgs {
             && let Some(own) = Whose::of_checked(&self.paths)
         {
             own.leave_out_others(&mut document);
+        }
+        if self.exercise {
+            document = exercise::after_check(document, plan(self)?, self)?;
         }
         deliver(&document, &self.output)
     }
@@ -430,7 +443,7 @@ const STOPS_SHOWN: usize = 100;
 fn types_stats(
     typed: &Typed<'_>,
     outcome: &untorn_types::report::Outcome,
-    time: std::time::Duration,
+    time: Duration,
 ) -> Result<Value, Failure> {
     let mut counts = serde_json::to_value(typed.counts())?;
     let share = |blocks: bool| {
@@ -649,7 +662,7 @@ fn program_stats(program: &Program) -> Value {
     })
 }
 
-fn milliseconds(time: std::time::Duration) -> String {
+fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 

@@ -226,6 +226,7 @@ fn everywhere(class: &str, method: &str) -> Plan {
         pause: (1..=3).map(PausePoint::AfterAccess).collect(),
         classes: vec![class.to_owned()],
         patience_ms: Some(30),
+        every_execution: false,
         ..Plan::default()
     }
 }

@@ -5,6 +5,8 @@ final class UntornPlan {
     final int number;
     /** Where to pause: the number of a place, or the count of an access as a negative number. */
     final int[] points;
+    /** Whether every execution pauses, however often nobody came. */
+    final boolean always;
     /** Nanoseconds that the next pause may last; less after each in which nobody came. */
     volatile long patience;
     /** The same for partners that come first. */
@@ -31,8 +33,9 @@ final class UntornPlan {
 
     UntornPlan(int number, long patience, int[] points) {
         this.number = number;
-        this.patience = patience;
-        this.partnersPatience = patience;
+        this.always = patience < 0;
+        this.patience = Math.abs(patience);
+        this.partnersPatience = Math.abs(patience);
         this.points = points;
     }
 }

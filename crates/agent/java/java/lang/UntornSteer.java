@@ -147,6 +147,9 @@ final class UntornSteer {
     }
 
     private static void leave(UntornThread c) {
+        // An execution that does not get as far as its point leaves the turn to the next point, or all that follow would wait for it.
+        UntornPlan plan = c.steeredBy;
+        if (plan != null && plan.always && !c.hasPaused) plan.turn++;
         c.steeredBy = null;
         c.neededLock = null;
         forget(c);
@@ -259,12 +262,12 @@ final class UntornSteer {
         if (came == MET) {
             plan.met++;
             plan.nextSkips = 0;
-        } else if (c.retries == 0) {
+        } else if (c.retries == 0 && !plan.always) {
             plan.nextSkips = Math.min(plan.nextSkips * 2 + 1, 1 << 12);
             plan.skips = plan.nextSkips;
         }
-        if (came == LATE) plan.patience = Math.max(plan.patience / 2, LEAST);
-        if (came == NEEDED || came == ALONE) {
+        if (came == LATE && !plan.always) plan.patience = Math.max(plan.patience / 2, LEAST);
+        if (came == NEEDED || came == ALONE && !plan.always) {
             // The next execution begins elsewhere, whatever becomes of this one.
             if (c.retries == 0) plan.turn++;
             if (++c.retries < RETRIES) return;
@@ -281,6 +284,7 @@ final class UntornSteer {
     }
 
     private static boolean isOver(UntornPlan plan) {
+        if (plan.always) return false;
         return plan.met >= ENOUGH || plan.spent > PER_PLAN || COUNTER.spent > MOST;
     }
 
@@ -360,7 +364,7 @@ final class UntornSteer {
         if (joined) {
             UntornRuntime.steered(plan.number, 0, JOINED);
             plan.nextPartnersSkips = 0;
-        } else {
+        } else if (!plan.always) {
             plan.partnersPatience = Math.max(plan.partnersPatience / 2, LEAST);
             plan.nextPartnersSkips = Math.min(plan.nextPartnersSkips * 2 + 1, 1 << 12);
             plan.partnersSkips = plan.nextPartnersSkips;

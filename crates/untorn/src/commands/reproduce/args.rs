@@ -69,7 +69,7 @@ impl ReproduceArgs {
 }
 
 /// `90`, `90s`, `2m`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix('m') {
         Some(number) => (number, 60),
         None => (text.strip_suffix('s').unwrap_or(text), 1),

@@ -22,7 +22,7 @@ pub struct Harm {
 impl Harm {
     /// Runs the program twice by itself; nothing if it does not end.
     pub fn usual(trials: &Trials, _: &Progress) -> Result<Option<Self>, Failure> {
-        let mut progress = Progress::begin(0, Instant::now());
+        let mut progress = Progress::begin("reproduced", 0, Instant::now());
         let mut runs = Vec::new();
         for _ in 0..2 {
             let run = trials.alone(&mut progress)?;

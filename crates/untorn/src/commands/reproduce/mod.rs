@@ -4,7 +4,7 @@
 
 mod args;
 mod harm;
-mod progress;
+pub mod progress;
 pub mod trial;
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use untorn_live::signals;
 use untorn_plan::{MOST_PLANS, Plan, PlanFile};
 use untorn_reproduce::{Outcomes, can_be_planned, plan, shows};
 
-pub use args::ReproduceArgs;
+pub use args::{ReproduceArgs, duration};
 
 use crate::failure::Failure;
 use crate::output::{deliver, note, read};
@@ -145,7 +145,7 @@ pub fn reproduce(
         document.findings = findings;
         return Ok(document);
     }
-    let mut progress = Progress::begin(cases.len(), end);
+    let mut progress = Progress::begin("reproduced", cases.len(), end);
     let mut runs = 0;
     let mut hung = None;
     while runs < effort.runs && Instant::now() < end && !signals::is_end_asked_for() {
@@ -290,7 +290,7 @@ fn regions(finding: &Finding) -> impl Iterator<Item = &Region> {
 }
 
 /// What a run showed, as a finding about the region that was asked for.
-fn of(seen: &Finding, region: &Region) -> Finding {
+pub fn of(seen: &Finding, region: &Region) -> Finding {
     let mut seen = seen.clone();
     seen.verdict = Verdict::Reproduced;
     if !seen.region.same_as(region) {
@@ -301,7 +301,7 @@ fn of(seen: &Finding, region: &Region) -> Finding {
 }
 
 /// Both as one; a rank that was given with the tear before the eyes counts more than one without.
-fn unite(suspected: Finding, seen: Finding) -> Finding {
+pub fn unite(suspected: Finding, seen: Finding) -> Finding {
     if !suspected.region.same_as(&seen.region) {
         // Another region that the same cause spoils was torn: that one is what was seen.
         let mut finding = seen;
@@ -426,7 +426,7 @@ fn replay(file: &PlanFile, trials: &Trials, effort: &Effort) -> Result<Document,
         return Err(Failure::Usage("there is no plan in the file".to_owned()));
     }
     let end = Instant::now() + effort.budget;
-    let mut progress = Progress::begin(file.plans.len(), end);
+    let mut progress = Progress::begin("reproduced", file.plans.len(), end);
     let mut document = Document::new(Vec::new());
     let mut findings: BTreeMap<usize, Finding> = BTreeMap::new();
     let mut others = Vec::new();
@@ -479,7 +479,7 @@ fn replay(file: &PlanFile, trials: &Trials, effort: &Effort) -> Result<Document,
     Ok(document)
 }
 
-fn region_of(plan: &Plan) -> Region {
+pub fn region_of(plan: &Plan) -> Region {
     Region {
         class: Some(plan.region.class.clone()),
         method: plan.region.method.clone(),

@@ -9,6 +9,7 @@ const EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct Progress {
+    what: &'static str,
     all: usize,
     reproduced: usize,
     end: Instant,
@@ -17,13 +18,15 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn begin(all: usize, end: Instant) -> Self {
+    /// So many things are to become what the word says.
+    pub fn begin(what: &'static str, all: usize, end: Instant) -> Self {
         let spinner = std::io::stderr().is_terminal().then(|| {
             let spinner = ProgressBar::new_spinner();
             spinner.enable_steady_tick(Duration::from_millis(100));
             spinner
         });
         let progress = Self {
+            what,
             all,
             reproduced: 0,
             end,
@@ -37,9 +40,10 @@ impl Progress {
     fn text(&self) -> String {
         let left = self.end.saturating_duration_since(Instant::now());
         format!(
-            "{} of {} reproduced, {} s left",
+            "{} of {} {}, {} s left",
             self.reproduced,
             self.all,
+            self.what,
             left.as_secs()
         )
     }

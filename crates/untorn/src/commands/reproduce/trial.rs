@@ -98,7 +98,7 @@ impl Trials {
     /// A run that makes findings.
     pub fn first(&self, budget: Duration) -> Result<Document, Failure> {
         let end = Instant::now() + budget;
-        let mut progress = Progress::begin(0, end);
+        let mut progress = Progress::begin("reproduced", 0, end);
         let watched = self.watched(&[], Some(end), &mut progress);
         progress.end();
         let (document, trial) = watched?;

@@ -1,0 +1,80 @@
+//! Compiles the driver with the JDK at hand and leaves the class files for `include_bytes!`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const NO_JDK: &str = "the driver of `untorn exercise` needs a JDK 17 or later to compile: set JAVA_HOME to one, or install one (Debian, Ubuntu: apt install openjdk-17-jdk-headless)";
+const PACKAGE: &str = "untorn/exercise";
+
+fn main() -> Result<(), String> {
+    println!("cargo::rerun-if-env-changed=JAVA_HOME");
+    println!("cargo::rerun-if-changed=java");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?).join("java");
+    if out.exists() {
+        fs::remove_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
+    }
+    let javac = javac().ok_or(NO_JDK)?;
+    let run = Command::new(&javac)
+        .args(["--release", "17", "-g:source,lines", "-d"])
+        .arg(&out)
+        .args(files(&Path::new("java").join(PACKAGE), "java")?)
+        .output()
+        .map_err(|e| format!("{}: {e}", javac.display()))?;
+    if !run.status.success() {
+        return Err(format!(
+            "{} could not compile the driver:\n{}",
+            javac.display(),
+            String::from_utf8_lossy(&run.stderr)
+        ));
+    }
+    let mut list = String::from("&[\n");
+    for file in files(&out.join(PACKAGE), "class")? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        list += &format!(
+            "    (\"{PACKAGE}/{name}\", include_bytes!({:?})),\n",
+            file.display().to_string()
+        );
+    }
+    list += "]\n";
+    let file = out.join("classes.rs");
+    fs::write(&file, list).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ext| ext == extension))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// JAVA_HOME, then PATH, then where systems put JDKs.
+fn javac() -> Option<PathBuf> {
+    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/lib/jvm", "/opt/java", "/usr/java"]
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    home.into_iter()
+        .chain(env::split_paths(&path))
+        .chain(usual)
+        .map(|bin| bin.join("javac"))
+        .find(|javac| javac.is_file() && is_recent(javac))
+}
+
+fn is_recent(javac: &Path) -> bool {
+    let Ok(run) = Command::new(javac).arg("-version").output() else {
+        return false;
+    };
+    let text =
+        String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
+    text.split_whitespace()
+        .find_map(|word| word.split('.').next()?.parse::<u32>().ok())
+        .is_some_and(|major| major >= 17)
+}

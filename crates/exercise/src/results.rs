@@ -1,0 +1,190 @@
+//! What the driver says, a line at once, so that all is known that came before it ended.
+
+use std::collections::BTreeMap;
+
+/// What a part of an outcome was, and what it is if the calls come one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// A call, or a query afterwards.
+    pub what: String,
+    pub seen: String,
+    pub torn_first: String,
+    pub torn_last: String,
+}
+
+/// An outcome of no serial order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Visible {
+    pub parts: Vec<Part>,
+    /// After how many races without any steering it is seen, on average; 0 if it was not.
+    pub races: u64,
+    /// Where the second call came in.
+    pub place: Option<String>,
+    /// The name of the test that was written.
+    pub test: Option<String>,
+}
+
+/// What became of a pair.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tried {
+    /// States that were made.
+    pub states: u64,
+    /// Calls that were made in two threads.
+    pub tries: u64,
+    /// Calls that did not return.
+    pub hung: u64,
+    pub visible: Option<Visible>,
+    /// Why nothing was tried.
+    pub none: Option<String>,
+}
+
+/// What became of a job.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Results {
+    /// By the numbers of the pairs.
+    pub tried: BTreeMap<usize, Tried>,
+    /// The pair that was begun last.
+    pub last: Option<usize>,
+    /// Whether the driver came to its end.
+    pub is_done: bool,
+}
+
+impl Results {
+    /// Reads what was written; lines that make no sense, such as one that was cut off, are passed over.
+    pub fn read(text: &str) -> Self {
+        let mut results = Self::default();
+        for line in text.lines() {
+            results.take(line);
+        }
+        results
+    }
+
+    fn take(&mut self, line: &str) -> Option<()> {
+        let words: Vec<&str> = line.split('\t').collect();
+        if words[0] == "done" {
+            self.is_done = true;
+            return None;
+        }
+        let number = words.get(1)?.parse().ok()?;
+        let count = |at: usize| -> Option<u64> { words.get(at)?.parse().ok() };
+        match words[0] {
+            "begin" => self.last = Some(number),
+            "tried" => {
+                let tried = self.tried.entry(number).or_default();
+                tried.states += count(2)?;
+                tried.tries += count(3)?;
+                tried.hung += count(4)?;
+            }
+            "none" => {
+                let why = words.get(2).map(|why| text(why));
+                self.tried.entry(number).or_default().none = why;
+            }
+            "visible" => {
+                let place = words.get(3).filter(|place| !place.is_empty());
+                let parts = words.get(4..)?.chunks_exact(4).map(|part| Part {
+                    what: text(part[0]),
+                    seen: text(part[1]),
+                    torn_first: text(part[2]),
+                    torn_last: text(part[3]),
+                });
+                self.tried.entry(number).or_default().visible = Some(Visible {
+                    parts: parts.collect(),
+                    races: count(2)?,
+                    place: place.map(|place| text(place)),
+                    test: None,
+                });
+            }
+            "test" => {
+                let tried = self.tried.get_mut(&number)?;
+                tried.visible.as_mut()?.test = words.get(2).map(|name| (*name).to_owned());
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// With what a later job says.
+    pub fn add(&mut self, other: Self) {
+        for (number, other) in other.tried {
+            let tried = self.tried.entry(number).or_default();
+            tried.states += other.states;
+            tried.tries += other.tries;
+            tried.hung += other.hung;
+            tried.none = tried.none.take().or(other.none);
+            tried.visible = tried.visible.take().or(other.visible);
+        }
+        self.last = other.last.or(self.last);
+        self.is_done = other.is_done;
+    }
+}
+
+/// As the driver had it before it wrote it down.
+fn text(escaped: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = escaped.chars();
+    while let Some(letter) = letters.next() {
+        plain.push(match letter {
+            '\\' => match letters.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                other => other.unwrap_or('\\'),
+            },
+            other => other,
+        });
+    }
+    plain
+}
+
+impl Visible {
+    /// As a sentence without its end: what was seen, and what is seen in turn.
+    pub fn words(&self) -> String {
+        let parts: Vec<String> = self.parts.iter().map(Part::words).collect();
+        parts.join("; ")
+    }
+}
+
+impl Part {
+    fn words(&self) -> String {
+        let in_turn = if self.torn_first == self.torn_last {
+            shown(&self.torn_first)
+        } else {
+            format!("{} or {}", shown(&self.torn_first), shown(&self.torn_last))
+        };
+        format!(
+            "{} gave {}, in turn {in_turn}",
+            self.what,
+            shown(&self.seen)
+        )
+    }
+}
+
+/// Short enough for a line.
+fn shown(value: &str) -> String {
+    const LONGEST: usize = 60;
+    if value.is_empty() {
+        return "\"\"".to_owned();
+    }
+    let mut short: String = value.chars().take(LONGEST).collect();
+    if short.len() < value.len() {
+        short.push('…');
+    }
+    short.replace(['\n', '\r', '\t'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_before_the_end_is_known() {
+        let text = "begin\t3\t0\ntried\t3\t6\t40\t0\nvisible\t3\t12\tBox.swap:8\tswap\t1\\n2\t1\t3\ntest\t3\tBoxTest\nbegin\t4\t0\nvisib";
+        let results = Results::read(text);
+        assert_eq!((results.last, results.is_done), (Some(4), false));
+        let tried = &results.tried[&3];
+        assert_eq!((tried.states, tried.tries), (6, 40));
+        let visible = tried.visible.as_ref().unwrap();
+        assert_eq!(visible.test.as_deref(), Some("BoxTest"));
+        assert_eq!(visible.words(), "swap gave 1 2, in turn 1 or 3");
+    }
+}

@@ -1,0 +1,222 @@
+//! `untorn exercise` on a small library of our own, on classes of the JDK, and on a jar with a documented bug.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use untorn_findings::{Document, Finding, Level, Verdict};
+
+const JAVA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/exercising/java");
+
+fn jdk() -> PathBuf {
+    PathBuf::from(
+        std::env::var_os("JAVA_HOME").expect("JAVA_HOME names a JDK; see CONTRIBUTING.md"),
+    )
+}
+
+/// A pinned jar.
+fn jar(name: &str) -> PathBuf {
+    let corpus = std::env::var_os("UNTORN_CORPUS").expect("UNTORN_CORPUS; see CONTRIBUTING.md");
+    let path = Path::new(&corpus).join(format!("{name}.jar"));
+    assert!(path.exists(), "cargo xtask corpus fetch {name}");
+    path
+}
+
+fn compile(sources: &[PathBuf], class_path: &[PathBuf], to: &Path) {
+    let output = Command::new(jdk().join("bin/javac"))
+        .args(["-g", "-nowarn", "-d"])
+        .arg(to)
+        .arg("-cp")
+        .arg(std::env::join_paths(class_path).unwrap())
+        .args(sources)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+fn said(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Exercises, and gives the findings with what was said.
+fn exercise(folder: &Path, options: &[&str]) -> (Document, String) {
+    let saved = folder.join("findings.json");
+    let output = Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .args(["exercise", "--exit-zero", "--output"])
+        .arg(&saved)
+        .args(options)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = std::fs::read_to_string(saved).unwrap();
+    (Document::from_json(&text).unwrap(), said(&output))
+}
+
+fn about<'d>(document: &'d Document, method: &str) -> Vec<&'d Finding> {
+    let all = document.findings.iter();
+    all.filter(|it| it.region.method == method).collect()
+}
+
+fn is_visible(finding: &Finding) -> bool {
+    let reasons = finding.rank.iter().flat_map(|rank| &rank.reasons);
+    finding.level() == Level::High && reasons.clone().any(|it| it.starts_with("visibly torn"))
+}
+
+/// The tests below a folder, their sources.
+fn tests_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            tests_in(&path, found);
+        } else if path.extension().is_some_and(|it| it == "java") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
+/// Runs tests with JUnit, threads held up as a plan says.
+fn junit(plan: &Path, classes: &Path, class_path: &[PathBuf]) -> Output {
+    let mut all = vec![classes.to_owned()];
+    all.extend_from_slice(class_path);
+    Command::new(env!("CARGO_BIN_EXE_untorn"))
+        .args(["run", "--exit-code", "program", "--plan"])
+        .arg(plan)
+        .arg("--")
+        .arg(jdk().join("bin/java"))
+        .arg("-jar")
+        .arg(jar("junit-console"))
+        .args(["execute", "--disable-banner", "--details", "none", "-cp"])
+        .arg(std::env::join_paths(&all).unwrap())
+        .arg("--scan-classpath")
+        .arg(classes)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn what_tears_visibly_is_told_from_what_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let classes = folder.path().join("classes");
+    compile(&[Path::new(JAVA).join("Ledger.java")], &[], &classes);
+    let (document, said) = exercise(
+        folder.path(),
+        &["classes", "--all", "--budget", "40s", "--tests", "tests"],
+    );
+    for method in ["add", "enterOnce", "last"] {
+        let found = about(&document, method);
+        assert!(
+            found.iter().any(|it| is_visible(it)),
+            "{method}: {found:#?}\n{said}"
+        );
+    }
+    for method in ["addInOne", "set", "total", "count", "clear"] {
+        let found = about(&document, method);
+        assert!(
+            found.iter().all(|it| !is_visible(it)),
+            "{method}: {found:#?}"
+        );
+    }
+    // The exact checker saw them, too.
+    let reproduced = |it: &&Finding| it.verdict == Verdict::Reproduced;
+    assert!(document.findings.iter().any(|it| reproduced(&it)), "{said}");
+    let mut tests = Vec::new();
+    tests_in(&folder.path().join("tests"), &mut tests);
+    let torn = tests
+        .iter()
+        .find(|it| it.to_string_lossy().contains("LedgerAddTornBy"));
+    let text = std::fs::read_to_string(torn.unwrap_or_else(|| panic!("{tests:?}"))).unwrap();
+    assert!(
+        text.contains("void addIsNotTornBy") && text.lines().count() < 110,
+        "{text}"
+    );
+    compile(
+        &tests,
+        &[classes, jar("junit-console")],
+        &folder.path().join("compiled"),
+    );
+}
+
+#[test]
+fn classes_of_the_jdk_are_exercised_without_an_agent_in_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (document, said) = exercise(
+        folder.path(),
+        &[
+            "--jdk-class",
+            "java.lang.StringBuffer",
+            "--only",
+            "StringBuffer.append",
+            "--budget",
+            "40s",
+        ],
+    );
+    let found = about(&document, "append");
+    assert!(found.iter().any(|it| is_visible(it)), "{found:#?}\n{said}");
+    let words = format!("{found:?}");
+    assert!(words.contains("append of another gave"), "{words}");
+}
+
+/// `SlidingTimeWindowReservoir.getSnapshot` of metrics-core 3.2.0 throws if values are added meanwhile; 3.2.2 repaired it.
+#[test]
+fn a_documented_bug_becomes_a_test_that_fails_until_it_is_repaired() {
+    let folder = tempfile::tempdir().unwrap();
+    let (torn, repaired) = (jar("metrics-core-3.2.0"), jar("metrics-core-3.2.2"));
+    let logging = jar("slf4j-api");
+    let only = "SlidingTimeWindowReservoir.getSnapshot";
+    let (class_path, torn_text) = (logging.to_string_lossy(), torn.to_string_lossy());
+    let (document, said) = exercise(
+        folder.path(),
+        &[
+            &*torn_text,
+            "--classpath",
+            &*class_path,
+            "--only",
+            only,
+            "--budget",
+            "40s",
+            "--tests",
+            "tests",
+        ],
+    );
+    let found = about(&document, "getSnapshot");
+    assert!(found.iter().any(|it| is_visible(it)), "{found:#?}\n{said}");
+    let name = "SlidingTimeWindowReservoirGetSnapshotTornByUpdateTest";
+    let home = folder.path().join("tests/com/codahale/metrics");
+    let compiled = folder.path().join("compiled");
+    let source = home.join(format!("{name}.java"));
+    compile(&[source], &[torn.clone(), jar("junit-console")], &compiled);
+    let plan = home.join(format!("{name}.plan.json"));
+    let before = junit(&plan, &compiled, &[torn, logging.clone()]);
+    assert_eq!(before.status.code(), Some(1), "{}", self::said(&before));
+    assert!(self::said(&before).contains("ArrayIndexOutOfBoundsException"));
+    let after = junit(&plan, &compiled, &[repaired, logging]);
+    assert_eq!(after.status.code(), Some(0), "{}", self::said(&after));
+}
+
+#[test]
+fn what_is_exercised_changes_no_files_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    let touch = |path: &Path| {
+        let status = Command::new(env!("CARGO_BIN_EXE_untorn"))
+            .arg("sandbox")
+            .arg(&inside)
+            .args(["--", "touch"])
+            .arg(path)
+            .output()
+            .unwrap();
+        (status.status.success(), said(&status))
+    };
+    assert!(touch(&inside.join("a")).0);
+    let (written, text) = touch(&folder.path().join("b"));
+    // A kernel without Landlock says so.
+    assert!(!written || text.contains("this kernel limits"), "{text}");
+}
