@@ -131,7 +131,7 @@ fn by_turns<S: Hash + Eq>(all: Vec<Maximal>, sort: impl Fn(&Maximal) -> S) -> Ve
 }
 
 /// A maximal view, for all threads that have it under the same locks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Maximal {
     /// That of the first group.
     view: usize,

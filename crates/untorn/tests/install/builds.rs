@@ -138,7 +138,7 @@ fn a_watched_test_of_junit_fails_with_the_interleaving_as_its_message() {
                 .map_or(case.len(), |at| at + 1)
         })]
     };
-    for torn in ["torn", "expected"] {
+    for torn in ["torn", "expected", "rare"] {
         let case = of(torn);
         assert!(case.contains("dev.untorn.junit.TornError"), "{case}");
         assert!(case.contains("Stock.sell was torn"), "{case}");

@@ -3,6 +3,7 @@ package shop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.untorn.junit.AtomicOperation;
+import dev.untorn.junit.RepeatedUnderSchedules;
 import dev.untorn.junit.Untorn;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
@@ -36,6 +37,24 @@ class WatchedTest {
     void neverCalled() throws InterruptedException {
         Stock stock = new Stock(2_000);
         together(stock::sell);
+    }
+
+    /** The second till comes long after the first has sold, unless somebody holds the first one up. */
+    @RepeatedUnderSchedules(20)
+    @Test
+    void rare() throws InterruptedException {
+        Stock stock = new Stock(2_000);
+        Thread late = new Thread(() -> {
+            try {
+                Thread.sleep(50);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            stock.sell();
+        }, "late");
+        late.start();
+        stock.sell();
+        late.join();
     }
 
     /** What the test itself finds wrong counts first. */
