@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod interim;
+mod kotlin;
 mod lsp;
 #[path = "../program/mod.rs"]
 #[allow(dead_code, reason = "others use more of it")]

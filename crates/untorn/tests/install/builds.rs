@@ -74,6 +74,9 @@ fn three_modules_in_java_and_kotlin_with_three_frameworks_are_watched_beside_jac
             of(report);
         }
     }
+    let sarif = folder.path().join("kotlin/target/untorn/test.sarif");
+    let sarif = std::fs::read_to_string(sarif).unwrap();
+    assert!(sarif.contains("src/main/kotlin/till/Till.kt"), "{sarif}");
     let coverage = folder.path().join("core/target/jacoco.exec");
     assert!(std::fs::metadata(coverage).unwrap().len() > 0);
 }
