@@ -39,22 +39,33 @@ class WatchedTest {
         together(stock::sell);
     }
 
-    /** The second till comes long after the first has sold, unless somebody holds the first one up. */
+    /** The tills take turns, and never meet unless somebody holds one up. */
     @RepeatedUnderSchedules(20)
     @Test
     void rare() throws InterruptedException {
         Stock stock = new Stock(2_000);
-        Thread late = new Thread(() -> {
-            try {
-                Thread.sleep(50);
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
+        Thread other = new Thread(() -> {
+            rest(40);
+            inTurn(stock);
+        }, "other");
+        other.start();
+        inTurn(stock);
+        other.join();
+    }
+
+    private static void inTurn(Stock stock) {
+        for (int n = 0; n < 3; n++) {
             stock.sell();
-        }, "late");
-        late.start();
-        stock.sell();
-        late.join();
+            rest(80);
+        }
+    }
+
+    private static void rest(int milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** What the test itself finds wrong counts first. */
