@@ -9,6 +9,7 @@
 //! *Architecture invariant:* no analysis logic here.
 
 mod agent;
+mod attach;
 mod callbacks;
 pub mod counts;
 mod faults;

@@ -25,7 +25,7 @@ impl std::fmt::Debug for Context<'_> {
 }
 
 /// What a pass yields.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// As the analyses reported them, not merged yet.
     pub findings: Vec<Finding>,
@@ -56,27 +56,60 @@ pub trait Analysis {
     /// Takes the next stretch of the trace; batches come in order and leave no gap, but one without any subscribed kind is left out.
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error>;
 
+    /// A copy that can be finished now while this one goes on, for who asks in the middle of a run; none if it cannot tell anything before the end.
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        None
+    }
+
     /// Takes the end of the trace and hands over what was found and counted.
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error>;
 }
 
+/// Somebody who may want to know what was found so far, while the events still come.
+pub trait Interim<S> {
+    /// Whether somebody asks now.
+    fn is_asked(&mut self) -> bool;
+
+    /// Takes what [`run`] would have yielded if the trace had ended here.
+    fn take(&mut self, so_far: Result<Outcome, Error>, source: &S);
+}
+
+/// Nobody asks.
+struct Nobody;
+
+impl<S> Interim<S> for Nobody {
+    fn is_asked(&mut self) -> bool {
+        false
+    }
+
+    fn take(&mut self, _: Result<Outcome, Error>, _: &S) {}
+}
+
 /// Feeds all of a source to all analyses in one pass.
 pub fn run(
-    source: &mut dyn Source,
+    mut source: &mut dyn Source,
     analyses: &mut [Box<dyn Analysis>],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, Error> {
+    run_and_tell(&mut source, analyses, progress, &mut Nobody)
+}
+
+/// As [`run`], and tells between two batches what was found so far if somebody asks.
+pub fn run_and_tell<S: Source>(
+    source: &mut S,
+    analyses: &mut [Box<dyn Analysis>],
+    progress: &mut dyn FnMut(Progress),
+    interim: &mut dyn Interim<S>,
+) -> Result<Outcome, Error> {
     let mut events: Vec<Event> = Vec::new();
-    let mut first = EventIndex(0);
-    let mut seen = Kinds::default();
-    let mut executions = Counter::default();
+    let mut pass = Pass::default();
     loop {
         let kinds = source.fill(&mut events)?;
-        if events.is_empty() {
+        if events.is_empty() && source.is_over() {
             break;
         }
         let batch = Batch {
-            first,
+            first: pass.next,
             events: &events,
             kinds,
         };
@@ -90,11 +123,11 @@ pub fn run(
                 analysis.batch(&batch, &context)?;
             }
         }
-        if kinds.intersects(Kinds::REGIONS) {
-            executions.batch(&events);
+        pass.take(&batch);
+        if interim.is_asked() {
+            let mut copies: Vec<_> = analyses.iter().filter_map(|a| a.so_far()).collect();
+            interim.take(pass.clone().conclude(&mut copies, &context), source);
         }
-        seen = seen.union(kinds);
-        first = EventIndex(first.0 + events.len() as u64);
         progress(source.progress());
     }
     let context = Context {
@@ -102,17 +135,45 @@ pub fn run(
         replay: source.replay(),
         source: Some(&*source),
     };
-    let mut outcome = Outcome::default();
-    outcome.stats.insert("events".to_owned(), first.0.into());
-    for analysis in analyses {
-        analysis.finish(&context, &mut outcome)?;
+    pass.conclude(analyses, &context)
+}
+
+/// What is known of a pass beside what the analyses know.
+#[derive(Clone, Default)]
+struct Pass {
+    next: EventIndex,
+    seen: Kinds,
+    executions: Counter,
+}
+
+impl Pass {
+    fn take(&mut self, batch: &Batch<'_>) {
+        if batch.kinds.intersects(Kinds::REGIONS) {
+            self.executions.batch(batch.events);
+        }
+        self.seen = self.seen.union(batch.kinds);
+        self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
     }
-    executions.tell(&mut outcome.findings, Describe::new(&context));
-    outcome.executions = executions.into_counts();
-    if let Some(replay) = context.replay {
-        let calls = seen.intersects(Kinds::CALLS);
-        let findings = &mut outcome.findings;
-        surroundings::fill_in(findings, replay, Describe::new(&context), calls)?;
+
+    /// What the analyses have to say if this is the end.
+    fn conclude(
+        self,
+        analyses: &mut [Box<dyn Analysis>],
+        context: &Context<'_>,
+    ) -> Result<Outcome, Error> {
+        let mut outcome = Outcome::default();
+        (outcome.stats).insert("events".to_owned(), self.next.0.into());
+        for analysis in analyses {
+            analysis.finish(context, &mut outcome)?;
+        }
+        let executions = self.executions;
+        executions.tell(&mut outcome.findings, Describe::new(context));
+        outcome.executions = executions.into_counts();
+        if let Some(replay) = context.replay {
+            let calls = self.seen.intersects(Kinds::CALLS);
+            let findings = &mut outcome.findings;
+            surroundings::fill_in(findings, replay, Describe::new(context), calls)?;
+        }
+        Ok(outcome)
     }
-    Ok(outcome)
 }

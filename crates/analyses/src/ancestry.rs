@@ -50,7 +50,7 @@ pub enum Edge {
 /// A set of open transactions, as bits by slot.
 type Slots = SmallVec<[u64; 2]>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ancestry {
     nodes: Vec<Node>,
     serial: u64,

@@ -8,7 +8,7 @@ use untorn_model::{Event, EventIndex, Op, RegionId, SiteId, ThreadId};
 use crate::Describe;
 
 /// Executions by region.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counter {
     begun: Vec<u64>,
 }

@@ -29,6 +29,6 @@ pub mod transactions;
 pub mod velodrome;
 pub mod views;
 
-pub use analysis::{Analysis, Context, Outcome, run};
+pub use analysis::{Analysis, Context, Interim, Outcome, run, run_and_tell};
 pub use describe::Describe;
 pub use transactions::{Execution, Nesting, Transactions};

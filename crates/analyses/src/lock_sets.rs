@@ -71,7 +71,7 @@ impl Without<'_> {
 }
 
 /// All lock sets that occurred.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LockSets {
     members: Vec<LockId>,
     /// `ends[i]` is where set `i` ends in `members`; it starts where the one before ends.
@@ -235,7 +235,7 @@ impl LockSets {
 }
 
 /// Remembers the result of an operation on two numbers; a new entry replaces the one in its place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Memo {
     entries: Vec<(u32, u32, u32)>,
 }

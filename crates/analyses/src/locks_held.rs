@@ -38,7 +38,7 @@ struct OfThread {
 }
 
 /// The locks held by every thread at one point of the trace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LocksHeld {
     pub sets: LockSets,
     threads: Vec<OfThread>,

@@ -22,7 +22,7 @@ enum Use {
 }
 
 /// The semaphores of a trace, by what they are used for.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Permits(HashMap<LockId, Use, FxBuildHasher>);
 
 impl Permits {

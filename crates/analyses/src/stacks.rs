@@ -53,7 +53,7 @@ struct Call {
 }
 
 /// The contexts of a run, and where each thread is now.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stacks {
     nodes: Vec<Node>,
     children: HashMap<(ContextId, Call), ContextId, FxBuildHasher>,

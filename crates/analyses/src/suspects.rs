@@ -49,7 +49,7 @@ struct Suspect {
 }
 
 /// The suspected transactions of one analysis.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Suspects {
     per_reason: u32,
     counts: HashMap<Reason, u32, FxBuildHasher>,

@@ -63,7 +63,7 @@ impl Default for Options {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ThreadState {
     started: bool,
     /// The open transaction, or what the next event comes after.
@@ -75,7 +75,7 @@ struct ThreadState {
     known: Vec<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Counts {
     transactions: u64,
     inside: u64,
@@ -88,7 +88,7 @@ struct Counts {
 }
 
 /// The analysis; see the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Velodrome {
     options: Options,
     transactions: Transactions,
@@ -342,6 +342,10 @@ impl Analysis for Velodrome {
         }
         self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
         Ok(())
+    }
+
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        Some(Box::new(self.clone()))
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {

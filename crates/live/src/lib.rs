@@ -14,6 +14,8 @@ mod decode;
 mod drain;
 mod error;
 mod first;
+pub mod interim;
+pub mod interrupt;
 mod launch;
 mod linearize;
 mod lives;

@@ -16,7 +16,7 @@ const PASSED_ON: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, 
 static PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// Somebody has asked for an end.
-static END: AtomicBool = AtomicBool::new(false);
+pub(crate) static END: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody has asked for an end, of the program and of this process.
 #[inline]

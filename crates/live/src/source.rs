@@ -14,6 +14,7 @@ use untorn_trace::{Error, Note, Progress, Replay, Source};
 
 use crate::decode::{Decoded, Decoder, decode, is_known};
 use crate::drain::{Chunk, Passed};
+use crate::interim::{Heard, Waited};
 use crate::linearize::Linearizer;
 use crate::names::Names;
 use crate::repair::Repair;
@@ -72,8 +73,11 @@ impl Share {
 /// The events of one process, in order, while it runs.
 #[derive(Debug)]
 pub struct LiveSource {
-    chunks: Receiver<Passed>,
+    pub(crate) chunks: Receiver<Passed>,
     declarations: Receiver<Vec<Declaration>>,
+    pub(crate) heard: Heard,
+    /// The last batch was empty only since somebody asked what was found so far.
+    waits: bool,
     lines: Linearizer,
     decoder: Decoder,
     names: Names,
@@ -113,6 +117,8 @@ impl LiveSource {
         Self {
             chunks,
             declarations,
+            heard: Heard::default(),
+            waits: false,
             lines: Linearizer::default(),
             decoder: Decoder::default(),
             names: Names::default(),
@@ -290,8 +296,13 @@ impl LiveSource {
 
     /// Waits for more records; `false` when there will be none.
     pub(crate) fn receive(&mut self) -> bool {
-        let Ok(first) = self.chunks.recv() else {
-            return false;
+        let first = match self.wait() {
+            Waited::More(first) => first,
+            Waited::Over => return false,
+            Waited::Asked => {
+                self.waits = true;
+                return true;
+            }
         };
         // Whatever else is there already: fewer, longer turns.
         let more = self.chunks.try_iter().take(64);
@@ -336,6 +347,7 @@ impl Source for LiveSource {
 
     fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error> {
         into.clear();
+        self.waits = false;
         if let Some(excerpt) = self.excerpt.take() {
             return self.fill_with(excerpt, into);
         }
@@ -428,10 +440,17 @@ impl Source for LiveSource {
                 self.tally.cut_off = self.lines.stuck();
                 break;
             }
+            if self.waits {
+                break;
+            }
         }
         self.yielded(into);
         self.tally.events -= gone as u64;
         Ok(kinds)
+    }
+
+    fn is_over(&self) -> bool {
+        !self.waits
     }
 
     fn replay(&self) -> Option<&dyn Replay> {

@@ -4,6 +4,7 @@
 //! Everything reaches the page as text nodes or attributes, never as markup, so names from the analyzed program cannot inject any.
 
 mod data;
+mod trend;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use untorn_findings::Document;
@@ -11,18 +12,25 @@ use untorn_findings::Document;
 use crate::Excerpts;
 use crate::words::count;
 
+pub use trend::Trend;
+
 const STYLE: &str = include_str!("html/report.css");
-const SCRIPTS: [&str; 5] = [
+const SCRIPTS: [&str; 6] = [
     include_str!("html/dom.js"),
     include_str!("html/diagram.js"),
     include_str!("html/finding.js"),
+    include_str!("html/charts.js"),
     include_str!("html/overview.js"),
     include_str!("html/route.js"),
 ];
 
-/// The document as a page, complete in itself.
-pub fn render(document: &Document, excerpts: &Excerpts) -> Result<String, serde_json::Error> {
-    let data = serde_json::to_string(&data::data(document, excerpts))?;
+/// The document as a page, complete in itself; beside a baseline with what changed since.
+pub fn render(
+    document: &Document,
+    excerpts: &Excerpts,
+    trend: Option<&Trend>,
+) -> Result<String, serde_json::Error> {
+    let data = serde_json::to_string(&data::data(document, excerpts, trend))?;
     // Nothing in the data may look like the end of its element.
     let data = data.replace('<', "\\u003c");
     Ok(page(document, &data).into_string())

@@ -11,7 +11,7 @@ pub mod html;
 pub mod junit;
 pub mod kinds;
 pub mod opinions;
-mod places;
+pub mod places;
 pub mod repair;
 pub mod sarif;
 pub mod show;

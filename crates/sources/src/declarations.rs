@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use crate::{Arguments, Mark, arguments};
+use crate::outline::outline;
+use crate::{Arguments, Language, Mark, arguments};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeclarationKind {
@@ -52,13 +53,15 @@ pub struct Declaration {
     pub annotations: Vec<Annotation>,
     /// For a `synchronized` block its number in the method from 1.
     pub block: Option<u32>,
+    /// For a getter or setter that a compiler makes, the property that it is of.
+    pub property: Option<String>,
 }
 
 impl Declaration {
-    /// Whether `@SuppressWarnings` here names the tool.
+    /// Whether `@SuppressWarnings`, or Kotlin's `@Suppress`, here names the tool.
     pub fn suppresses(&self, tool: &str) -> bool {
         self.annotations.iter().any(|annotation| {
-            annotation.name == "SuppressWarnings"
+            matches!(annotation.name.as_str(), "SuppressWarnings" | "Suppress")
                 && annotation
                     .arguments
                     .split('"')
@@ -82,6 +85,28 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Parses a file of Kotlin or Scala; Java by [`parse`](Self::parse).
+    pub fn parse_as(language: Language, file_name: &str, text: String) -> Self {
+        if language == Language::Java {
+            return Self::parse(text);
+        }
+        let tree = tree(language, &text);
+        let (mut declarations, mut loose) = (Vec::new(), Vec::new());
+        if let Some(tree) = &tree {
+            let mut marks = Vec::new();
+            collect_marks(&text, tree.root_node(), &mut marks);
+            (declarations, loose) = outline(language, file_name, &text, tree.root_node(), marks);
+        }
+        Self {
+            broken: tree.is_none_or(|tree| tree.root_node().has_error()),
+            text,
+            declarations,
+            loose,
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Parses Java.
     pub fn parse(text: String) -> Self {
         let mut walk = Walk {
             source: &text,
@@ -91,7 +116,7 @@ impl SourceFile {
             declarations: Vec::new(),
             used: Vec::new(),
         };
-        let tree = tree(&text);
+        let tree = tree(Language::Java, &text);
         let mut loose = Vec::new();
         let mut arguments = Vec::new();
         if let Some(tree) = &tree {
@@ -131,7 +156,7 @@ impl SourceFile {
         &self.arguments
     }
 
-    /// Whether some of the text is no Java that the parser knows.
+    /// Whether there is some of the text that the parser makes no sense of.
     pub fn is_broken(&self) -> bool {
         self.broken
     }
@@ -152,11 +177,9 @@ impl SourceFile {
     }
 }
 
-fn tree(text: &str) -> Option<Tree> {
+fn tree(language: Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser
-        .set_language(&tree_sitter_java::LANGUAGE.into())
-        .ok()?;
+    parser.set_language(&language.grammar()).ok()?;
     parser.parse(text, None)
 }
 
@@ -519,6 +542,7 @@ impl<'a> Walk<'a> {
             marks,
             annotations: Vec::new(),
             block,
+            property: None,
         });
     }
 
@@ -551,6 +575,7 @@ impl<'a> Walk<'a> {
             marks,
             annotations,
             block: None,
+            property: None,
         });
     }
 
@@ -587,7 +612,7 @@ enum Scope {
     Method,
 }
 
-fn lines(node: Node<'_>) -> (u32, u32) {
+pub(crate) fn lines(node: Node<'_>) -> (u32, u32) {
     (
         node.start_position().row as u32 + 1,
         node.end_position().row as u32 + 1,

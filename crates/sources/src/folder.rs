@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::SourceFile;
+use crate::{Language, SourceFile};
 
 /// How deep folders may nest: a link that leads back up must not hold us forever.
 const DEEPEST: usize = 64;
@@ -28,14 +28,14 @@ impl Error {
     }
 }
 
-/// The Java files below some folders, by their file names.
+/// The sources below some folders, by their file names.
 #[derive(Debug, Default)]
 pub struct Folder {
     by_name: HashMap<String, Vec<PathBuf>>,
 }
 
 impl Folder {
-    /// Looks for Java files in all folders, and takes single files as they are.
+    /// Looks for sources in all folders, and takes single files as they are.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Error> {
         let mut folder = Self::default();
         for path in paths {
@@ -59,7 +59,7 @@ impl Folder {
                 if depth < DEEPEST {
                     self.walk(&path, depth + 1)?;
                 }
-            } else if path.extension().is_some_and(|ending| ending == "java") {
+            } else if Language::of(&path).is_some() {
                 self.add(&path);
             }
         }
@@ -71,6 +71,15 @@ impl Folder {
             let files = self.by_name.entry(name.to_owned()).or_default();
             files.push(path.to_owned());
         }
+    }
+
+    /// Every file of Java, in the order of its path: others declare nothing but suppressions.
+    pub fn java(&self) -> Vec<&Path> {
+        let mut files = self.files();
+        let other =
+            |path: &Path| matches!(Language::of(path), Some(Language::Kotlin | Language::Scala));
+        files.retain(|path| !other(path));
+        files
     }
 
     /// Every file, in the order of its path.
@@ -102,7 +111,7 @@ impl Folder {
                         .is_some_and(|folder| folder.as_os_str() == part)
                 })
         };
-        // A file outside of its package's folder is legal Java; take it if there is no choice.
+        // A file outside of its package's folder is legal, and in Kotlin usual below a common package; take it if there is no choice.
         (files.iter().find(fits))
             .or_else(|| (files.len() == 1).then(|| &files[0]))
             .map(PathBuf::as_path)
@@ -111,8 +120,9 @@ impl Folder {
     /// Reads and parses a file; bytes that are no UTF-8 are replaced.
     pub fn read(path: &Path) -> Result<SourceFile, Error> {
         let bytes = std::fs::read(path).map_err(|source| Error::io(path, source))?;
-        Ok(SourceFile::parse(
-            String::from_utf8_lossy(&bytes).into_owned(),
-        ))
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let language = Language::of(path).unwrap_or(Language::Java);
+        Ok(SourceFile::parse_as(language, name.unwrap_or(""), text))
     }
 }

@@ -74,6 +74,11 @@ pub trait Source {
     /// Returns the kinds that occur in it.
     fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error>;
 
+    /// Whether what was left empty was so because the trace has ended; a source that waits for a program may yield nothing for a while.
+    fn is_over(&self) -> bool {
+        true
+    }
+
     /// Random access to what was yielded before, where the source has it.
     fn replay(&self) -> Option<&dyn Replay>;
 
@@ -88,6 +93,36 @@ pub trait Source {
 
     /// What the user should know about the input, such as a truncated end or skipped lines; complete once the stream has ended.
     fn notes(&self) -> Vec<Note>;
+}
+
+impl<S: Source + ?Sized> Source for &mut S {
+    fn tables(&self) -> &Tables {
+        (**self).tables()
+    }
+
+    fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error> {
+        (**self).fill(into)
+    }
+
+    fn is_over(&self) -> bool {
+        (**self).is_over()
+    }
+
+    fn replay(&self) -> Option<&dyn Replay> {
+        (**self).replay()
+    }
+
+    fn line_of(&self, index: EventIndex) -> u64 {
+        (**self).line_of(index)
+    }
+
+    fn progress(&self) -> Progress {
+        (**self).progress()
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        (**self).notes()
+    }
 }
 
 /// Reads a stretch of the order again.

@@ -8,10 +8,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use untorn_live::signals::is_end_asked_for;
+
 use crate::failure::Failure;
 
 /// As much as the main thread may have, and more: bodies of methods nest.
 const STACK: usize = 64 << 20;
+
+/// How soon Ctrl-C is noticed.
+const NOTICED: Duration = Duration::from_millis(100);
 
 /// When to stop waiting, if ever.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +39,21 @@ impl Budget {
         Some(self.begun + self.limit? / 2)
     }
 
-    fn left(&self) -> Option<Duration> {
-        Some(self.limit?.saturating_sub(self.begun.elapsed()))
+    /// Why work was left.
+    pub fn why() -> &'static str {
+        if is_end_asked_for() {
+            "stopped"
+        } else {
+            "the budget was spent"
+        }
+    }
+
+    fn left(&self) -> Duration {
+        match self.limit {
+            _ if is_end_asked_for() => Duration::ZERO,
+            Some(limit) => limit.saturating_sub(self.begun.elapsed()),
+            None => Duration::MAX,
+        }
     }
 }
 
@@ -61,17 +79,17 @@ impl<T: Send + 'static> Pending<T> {
 
     /// What comes out, if it is there in time.
     pub fn wait(self, budget: Budget) -> Option<T> {
-        let received = match budget.left() {
-            Some(left) => self.result.recv_timeout(left),
-            None => (self.result.recv()).map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match received {
-            Ok(value) => Some(value),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => match self.thread.join() {
-                Err(panic) => resume_unwind(panic),
-                Ok(()) => None,
-            },
+        loop {
+            let left = budget.left();
+            match self.result.recv_timeout(left.min(NOTICED)) {
+                Ok(value) => return Some(value),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => match self.thread.join() {
+                    Err(panic) => resume_unwind(panic),
+                    Ok(()) => return None,
+                },
+            }
         }
     }
 }

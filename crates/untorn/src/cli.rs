@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -9,6 +10,8 @@ use crate::commands::check::CheckArgs;
 use crate::commands::exercise::{ExerciseArgs, SandboxArgs};
 use crate::commands::infer::InferArgs;
 use crate::commands::reproduce::ReproduceArgs;
+use crate::duration;
+use crate::lsp::LspArgs;
 use crate::selection::SelectionArgs;
 
 /// Finds operations that other threads can tear apart.
@@ -27,6 +30,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(RunArgs),
+    Status(StatusArgs),
     Reproduce(ReproduceArgs),
     Record(RecordArgs),
     Check(CheckArgs),
@@ -38,6 +42,7 @@ pub enum Command {
     Spec(SpecArgs),
     Profile(ProfileArgs),
     Report(ReportArgs),
+    Lsp(LspArgs),
     #[command(hide = true)]
     Generate(GenerateArgs),
     #[command(hide = true)]
@@ -61,6 +66,9 @@ pub struct AnalyzeArgs {
     pub selection: SelectionArgs,
     #[command(flatten)]
     pub input: InputArgs,
+    /// Read each trace for at most so long, such as 5m, and report of what was read; so does Ctrl-C.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub budget: Option<Duration>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -72,7 +80,7 @@ pub struct InputArgs {
     pub lenient: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
     /// The form of the findings; default: by the ending of the output file, else text.
     #[arg(long, value_enum)]
@@ -204,6 +212,9 @@ pub struct RunArgs {
     /// Report what is torn in libraries, build tools, test frameworks and language runtimes, too.
     #[arg(long)]
     pub all_code: bool,
+    /// Write what was found so far every so often, such as 5m, where the last report will be; so does the signal USR1, once.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "mode")]
+    pub report_every: Option<Duration>,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Whose status to exit with: untorn's if there are findings and else the program's, or always that of one of them.
@@ -212,6 +223,22 @@ pub struct RunArgs {
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+/// Show what an untorn run that goes on has found so far; its program is not stopped.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  untorn status
+  untorn status 4711 -o so-far.html --source src/main/java
+
+The signal USR1 to the run does the same where its report goes: kill -USR1 4711.")]
+pub struct StatusArgs {
+    /// The process of the run; needed only if several go on.
+    #[arg(value_name = "PID")]
+    pub pid: Option<u32>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Whose exit status counts.

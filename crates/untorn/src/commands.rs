@@ -16,6 +16,7 @@ pub mod reproduce;
 pub mod run;
 mod sifting;
 pub mod spec;
+pub mod status;
 pub mod trace;
 mod unthreaded;
 mod watching;

@@ -43,7 +43,7 @@ impl Library {
         }
     }
 
-    fn file(&self, class: Option<&str>, file: &str) -> Option<Rc<SourceFile>> {
+    pub(crate) fn file(&self, class: Option<&str>, file: &str) -> Option<Rc<SourceFile>> {
         let path = self.path(class, file)?;
         let mut read = self.read.borrow_mut();
         let parsed = read.entry(path.to_owned()).or_insert_with(|| {
@@ -161,7 +161,7 @@ pub fn roots(paths: &[PathBuf]) -> Vec<PathBuf> {
 /// Every Java file of the sources, parsed, for what is declared in it.
 pub fn declarations(paths: &[PathBuf]) -> Result<Vec<NamedSource>, Failure> {
     let folder = Folder::open(paths).map_err(|error| Failure::Usage(error.to_string()))?;
-    (folder.files().into_iter())
+    (folder.java().into_iter())
         .map(|path| {
             let file = Folder::read(path).map_err(|error| Failure::Usage(error.to_string()))?;
             Ok(NamedSource {

@@ -8,12 +8,17 @@ mod cli;
 mod code;
 mod commands;
 mod declared;
+mod duration;
 mod embedded;
 mod failure;
+mod interim;
 mod library;
+mod lsp;
 mod output;
+mod partial;
 mod progress;
 mod project;
+mod properties;
 mod selection;
 mod whose;
 
@@ -26,8 +31,28 @@ use failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let result = project::parse().and_then(|cli| match cli.command {
+    let result = project::parse().and_then(|cli| {
+        if matches!(cli.command, Command::Check(_) | Command::Analyze(_)) {
+            // Without it, Ctrl-C ends the command as it ends others.
+            untorn_live::interrupt::catch_first().ok();
+        }
+        run(cli.command)
+    });
+    match result {
+        Ok(status) => status,
+        // Whoever reads our output may stop early; that is no failure of ours.
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("untorn: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
         Command::Run(args) => commands::run::run(&args),
+        Command::Status(args) => commands::status::run(&args),
         Command::Record(args) => commands::record::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Exercise(args) => commands::exercise::run(&args),
@@ -39,16 +64,8 @@ fn main() -> ExitCode {
         Command::Profile(args) => commands::profile::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Lsp(args) => lsp::run(&args),
         Command::Sandbox(args) => commands::exercise::sandbox(&args),
         Command::Generate(args) => commands::generate::run(&args),
-    });
-    match result {
-        Ok(status) => status,
-        // Whoever reads our output may stop early; that is no failure of ours.
-        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("untorn: {failure}");
-            ExitCode::from(2)
-        }
     }
 }

@@ -41,8 +41,11 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
     // What was ranked with code at hand keeps its rank.
     untorn_rank::rank(&mut document, &Code::default());
     let mut stronger = BTreeSet::new();
+    let mut trend = None;
     if let Some(path) = &args.baseline {
-        let subtracted = diff::subtract(&mut document, &read(path)?);
+        let baseline = read(path)?;
+        trend = Some(html::Trend::between(&baseline, &document));
+        let subtracted = diff::subtract(&mut document, &baseline);
         note(&match subtracted.known {
             1 => "1 finding is in the baseline and not shown".to_owned(),
             known => format!("{known} findings are in the baseline and not shown"),
@@ -56,11 +59,14 @@ pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failu
         }
     }
     let excerpts = library.excerpts(&document);
+    if format(args) != Format::Json {
+        library.name_properties(&mut document);
+    }
     let rendered = match format(args) {
         Format::Text => text::render(&document, &excerpts, &text_options(args)),
         Format::Json => document.to_json()?,
         Format::Sarif => sarif::render(&narrowed(&document, args), &excerpts)?,
-        Format::Html => html::render(&document, &excerpts)?,
+        Format::Html => html::render(&document, &excerpts, trend.as_ref())?,
         Format::Gitlab => gitlab::render(&narrowed(&document, args), &excerpts)?,
         Format::Junit => junit::render(&narrowed(&document, args)),
     };

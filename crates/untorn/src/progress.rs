@@ -8,28 +8,42 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use untorn_trace::Progress;
 
+use crate::duration::words;
+
 /// Short work stays silent.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Shows how far a source has come.
+/// Shows how far a source has come: a bar on terminals, a line now and then in logs.
 #[derive(Debug)]
 pub struct Bar {
     since: Instant,
     shown: Option<ProgressBar>,
-    enabled: bool,
+    on_terminal: bool,
+    /// When a log is told next.
+    due: Instant,
 }
 
 impl Bar {
     pub fn new() -> Self {
+        let since = Instant::now();
         Self {
-            since: Instant::now(),
+            since,
             shown: None,
-            enabled: std::io::stderr().is_terminal(),
+            on_terminal: std::io::stderr().is_terminal(),
+            due: since + BETWEEN_LINES,
         }
     }
 
     pub fn update(&mut self, progress: Progress) {
-        if !self.enabled || (self.shown.is_none() && self.since.elapsed() < PATIENCE) {
+        let now = Instant::now();
+        if !self.on_terminal {
+            if now >= self.due {
+                self.due = now + BETWEEN_LINES;
+                eprintln!("untorn: {}", so_far(progress, now - self.since));
+            }
+            return;
+        }
+        if self.shown.is_none() && now - self.since < PATIENCE {
             return;
         }
         let bar = self.shown.get_or_insert_with(|| match progress.total {
@@ -44,6 +58,23 @@ impl Bar {
             None => ProgressBar::new_spinner(),
         });
         bar.set_position(progress.done);
+    }
+}
+
+/// `reading the trace: 40 %, 20 s so far, about 30 s left`.
+fn so_far(progress: Progress, time: Duration) -> String {
+    let Progress { done, total } = progress;
+    match total {
+        Some(total) if done > 0 && done <= total => {
+            let left = time.as_secs_f64() * (total - done) as f64 / done as f64;
+            format!(
+                "reading the trace: {} %, {} so far, about {} left",
+                100 * done / total,
+                words(time),
+                words(Duration::from_secs_f64(left))
+            )
+        }
+        _ => format!("reading the trace, {} so far", words(time)),
     }
 }
 
@@ -134,6 +165,17 @@ impl Drop for Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_far_a_trace_is_read_is_told_with_what_is_left() {
+        let at = |done, total| so_far(Progress { done, total }, Duration::from_secs(20));
+        assert_eq!(
+            at(40, Some(100)),
+            "reading the trace: 40 %, 20 s so far, about 30 s left"
+        );
+        assert_eq!(at(40, None), "reading the trace, 20 s so far");
+        assert_eq!(at(0, Some(100)), "reading the trace, 20 s so far");
+    }
 
     #[test]
     fn a_log_is_told_what_is_going_on_and_nothing_after_the_end() {

@@ -1,15 +1,14 @@
-//! The bundled examples are what they say: the trace speaks of the sources, and the workflow's commands run.
+//! The bundled examples are what they say: the trace speaks of the sources.
 
 #![allow(clippy::unwrap_used)]
 
+#[allow(dead_code, reason = "others use more of it")]
 mod support;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use support::{ROOT, agent, copy};
-use untorn_findings::Document;
+use support::ROOT;
 
 /// What the source line of an event must have in it.
 fn expected(operation: &str) -> &'static [&'static str] {
@@ -51,64 +50,4 @@ fn the_lines_of_the_bundled_trace_are_those_of_the_bundled_sources() {
             "{event} is at `{line}`"
         );
     }
-}
-
-/// The steps of the workflow.
-fn steps() -> Vec<serde_json::Value> {
-    let text = std::fs::read_to_string(Path::new(ROOT).join("examples/ci/github.yml")).unwrap();
-    let workflow: serde_json::Value = serde_saphyr::from_str(&text).unwrap();
-    assert_eq!(workflow["permissions"]["security-events"], "write");
-    workflow["jobs"]["untorn"]["steps"]
-        .as_array()
-        .unwrap()
-        .clone()
-}
-
-#[test]
-fn the_commands_of_the_workflow_run_on_the_example_project() {
-    agent();
-    let folder = tempfile::tempdir().unwrap();
-    copy(&Path::new(ROOT).join("examples/ci/maven"), folder.path());
-    let programs = Path::new(env!("CARGO_BIN_EXE_untorn")).parent().unwrap();
-    let path = std::env::var_os("PATH").unwrap();
-    let folders = std::iter::once(PathBuf::from(programs)).chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(folders).unwrap();
-    let summary = folder.path().join("summary.md");
-    // A baseline without findings, as a clean project has it.
-    let empty = Document::new(Vec::new()).to_json().unwrap();
-    std::fs::write(folder.path().join("untorn-baseline.json"), empty).unwrap();
-    let mut ran = 0;
-    for step in steps() {
-        let Some(command) = step["run"].as_str() else {
-            assert!(step["uses"].as_str().unwrap().contains('@'), "{step}");
-            continue;
-        };
-        // GitHub runs a step so.
-        let output = Command::new("bash")
-            .args([
-                "--noprofile",
-                "--norc",
-                "-e",
-                "-o",
-                "pipefail",
-                "-c",
-                command,
-            ])
-            .current_dir(folder.path())
-            .env("PATH", &path)
-            .env("GITHUB_STEP_SUMMARY", &summary)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        // The project has findings that no baseline knows.
-        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
-        ran += 1;
-    }
-    assert_eq!(ran, 1);
-    let page = std::fs::read_to_string(summary).unwrap();
-    assert!(page.contains("`Stock.sell`"), "{page}");
-    let sarif: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(folder.path().join("untorn.sarif")).unwrap())
-            .unwrap();
-    assert!(!sarif["runs"][0]["results"].as_array().unwrap().is_empty());
 }

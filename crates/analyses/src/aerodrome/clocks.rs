@@ -64,7 +64,7 @@ pub(super) enum Order {
 }
 
 /// The clocks of all threads, and those left behind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Clocks {
     /// Entries of one order in one clock: at least as many as threads.
     width: usize,

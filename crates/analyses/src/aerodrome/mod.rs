@@ -76,7 +76,7 @@ struct OpenRegion {
     observed: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ThreadState {
     started: bool,
     time: Time,
@@ -107,7 +107,7 @@ impl ThreadState {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Counts {
     transactions: u64,
     inside: u64,
@@ -120,7 +120,7 @@ struct Counts {
 }
 
 /// The analysis; see the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Aerodrome {
     options: Options,
     transactions: Transactions,
@@ -455,6 +455,10 @@ impl Analysis for Aerodrome {
         }
         self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
         Ok(())
+    }
+
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        Some(Box::new(self.clone()))
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {

@@ -27,7 +27,7 @@ struct OfLock {
 }
 
 /// The states of all locks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LockMovers {
     locks: Vec<OfLock>,
     refinements: Refinements,

@@ -80,7 +80,7 @@ enum Judged {
 }
 
 /// The Atomizer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Atomizer {
     mode: Mode,
     refinements: Refinements,
@@ -425,6 +425,10 @@ impl Analysis for Atomizer {
             }
         }
         Ok(())
+    }
+
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        Some(Box::new(self.clone()))
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {

@@ -86,7 +86,7 @@ struct Node {
 }
 
 /// The graph of what may depend on what.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<(u32, u32)>,
@@ -106,7 +106,7 @@ pub(super) struct Graph {
 /// The last edges drawn, since threads that share data repeat the same edge for each object.
 ///
 /// Forgetting one costs memory until the next collection, nothing else.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Recent(Vec<u64>);
 
 const RECENT: usize = 1 << 10;

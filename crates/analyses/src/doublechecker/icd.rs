@@ -155,7 +155,7 @@ enum Target {
 }
 
 /// The imprecise analysis; stretches that may lie on cycles go to `S`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Icd<S> {
     sync_edges: bool,
     threads: Vec<Thread>,

@@ -21,7 +21,7 @@ const LIMIT: usize = 1 << 20;
 const SKIP: u64 = 1 << 16;
 
 /// What the imprecise analysis found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Logs {
     stretches: Vec<Stretch>,
     limit: usize,

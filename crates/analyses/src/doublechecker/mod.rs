@@ -111,7 +111,7 @@ impl Default for Options {
 }
 
 /// The analysis; see the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DoubleChecker {
     mode: Mode,
     precise: aerodrome::Options,
@@ -261,6 +261,12 @@ impl Analysis for DoubleChecker {
         }
         self.reused |= batch.kinds.intersects(Kinds::GONE);
         Ok(())
+    }
+
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        // The profile of a first run is made once, at the end.
+        let many = !matches!(self.mode, Mode::FirstRun(_));
+        many.then(|| Box::new(self.clone()) as Box<dyn Analysis>)
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {

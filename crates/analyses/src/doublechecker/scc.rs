@@ -3,7 +3,7 @@
 //! Tarjan's algorithm with its own stack, so the depth of a graph is no limit.
 
 /// Successors of each node, in one array.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Successors {
     /// By node: where its successors begin; one entry more than nodes.
     offsets: Vec<u32>,
@@ -38,7 +38,7 @@ impl Successors {
 }
 
 /// The components of a graph.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Components {
     /// By node.
     pub of: Vec<u32>,

@@ -46,7 +46,7 @@ pub struct Options {
 }
 
 /// The lockset analysis.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lockset {
     locks: LocksHeld,
     permits: Permits,
@@ -56,7 +56,7 @@ pub struct Lockset {
 }
 
 /// The races on one field.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Races {
     /// A harmful instance if there is one: it explains more than a benign one.
     shown: Raced,
@@ -184,6 +184,10 @@ impl Analysis for Lockset {
             }
         }
         Ok(())
+    }
+
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        Some(Box::new(self.clone()))
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {

@@ -99,7 +99,7 @@ impl Protection {
 }
 
 /// The states of all locations.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sharing {
     vars: Vec<OfVar>,
     untouched: OfVar,

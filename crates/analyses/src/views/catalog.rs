@@ -54,7 +54,7 @@ pub struct Generated {
 pub type Vars = HashSet<VarId, FxBuildHasher>;
 
 /// All views that occurred.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Catalog {
     accesses: Vec<Access>,
     occurrences: Vec<Occurrence>,

@@ -135,7 +135,7 @@ fn by_turns<S: Hash + Eq>(all: Vec<Maximal>, sort: impl Fn(&Maximal) -> S) -> Ve
 }
 
 /// A maximal view, for all threads that have it under the same locks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Maximal {
     /// That of the first group.
     pub view: usize,

@@ -121,7 +121,7 @@ enum Code {
 }
 
 /// The views analysis.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Views {
     options: Options,
     events: u64,
@@ -389,6 +389,10 @@ impl Analysis for Views {
             }
         }
         Ok(())
+    }
+
+    fn so_far(&self) -> Option<Box<dyn Analysis>> {
+        Some(Box::new(self.clone()))
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use untorn_model::VarId;
 ///
 /// Overlaps are nodes of a tree: each has one field more than its parent, in the order of the maximal view.
 /// So equal ones are the same node, and a field is added in constant time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Overlaps {
     /// By view; the root is nothing.
     nodes: Vec<u32>,

@@ -41,7 +41,7 @@ pub struct View {
 }
 
 /// What is compared.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Projection<'a> {
     catalog: &'a Catalog,
     tables: &'a Tables,

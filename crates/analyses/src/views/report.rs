@@ -27,14 +27,14 @@ enum About {
     Fields(Vec<Symbol>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Group {
     occurrences: u64,
     kept: Vec<(Vec<Symbol>, Conflict)>,
 }
 
 /// What was found so far, one finding for each region or set of fields.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Found {
     findings: Vec<Finding>,
     at: HashMap<Region, usize>,

@@ -42,7 +42,7 @@ pub struct Closed<'a> {
 }
 
 /// The open sections of all threads.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sections {
     threads: Vec<Vec<Section>>,
     serial: u64,

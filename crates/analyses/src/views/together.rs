@@ -67,7 +67,7 @@ impl Threads {
 }
 
 /// The sets of views by region.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Together {
     /// By thread the executions that are open, outermost first.
     open: Vec<Vec<Execution>>,
@@ -206,7 +206,7 @@ impl Execution {
 }
 
 /// Answers in which regions two views came about together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TogetherIndex<'a> {
     together: &'a Together,
     sets_of: HashMap<SeenId, Vec<u32>, FxBuildHasher>,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use untorn_findings::{Document, Evidence, Finding, Place, Region};
 
+use super::Trend;
 use crate::kinds::KINDS;
 use crate::words::{headline, package, place_text, verdict};
 use crate::{Excerpts, opinions, places, repair, words};
@@ -22,6 +23,7 @@ pub struct Data<'a> {
     suppressed: Vec<Silent<'a>>,
     proved: Vec<Named>,
     unproved: Vec<Named>,
+    trend: Option<&'a Trend>,
     /// By package and file name with a `/` between them.
     sources: BTreeMap<String, Source>,
 }
@@ -71,7 +73,7 @@ struct Source {
     lines: BTreeMap<u32, String>,
 }
 
-pub fn data<'a>(document: &'a Document, excerpts: &Excerpts) -> Data<'a> {
+pub fn data<'a>(document: &'a Document, excerpts: &Excerpts, trend: Option<&'a Trend>) -> Data<'a> {
     let mut sources: BTreeMap<String, Source> = BTreeMap::new();
     for finding in &document.findings {
         places::visit(finding, &mut |place| add(&mut sources, place, excerpts));
@@ -104,6 +106,7 @@ pub fn data<'a>(document: &'a Document, excerpts: &Excerpts) -> Data<'a> {
                 place: region_place(&finding.region),
             })
             .collect(),
+        trend,
         sources,
     }
 }

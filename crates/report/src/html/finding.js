@@ -11,6 +11,9 @@ function findingPage(finding, previous, next) {
     el("h2", { tabindex: "-1" }, badge(finding.verdict), " ", finding.name,
       finding.place && el("span", { class: "place" }, finding.place)),
     el("p", { class: "headline" }, finding.headline),
+    finding.rank && el("p", { class: "rank" }, el("span", { class: `badge ${finding.level}` }, finding.level), " ", rankReasons(finding)),
+    // What to do comes first; why follows.
+    finding.suggestions.map((suggestion) => el("p", { class: "suggestion" }, el("strong", {}, "Suggestion "), suggestion)),
     (evidence.interleavings || []).map((order) => [diagram(order), stepTable(order.steps, order.torn), sources(order.steps.flatMap((step) => [step.within, step.place].filter(Boolean).map((place) => [`(${step.n})`, place])))]),
     (evidence.reductions || []).map(reduction),
     (evidence.views || []).map(viewConflict),
@@ -39,15 +42,18 @@ function facts(finding) {
     rows.push(["Blamed", `nobody alone: ${[finding.name, ...finding.group].join(", ")} together.`]);
   }
   for (const [analysis, says] of finding.says) rows.push([analysis, says]);
-  if (finding.rank) rows.push(["Rank", finding.rank]);
   if (finding.frequency) rows.push(["Seen", finding.frequency]);
   if (finding.affected.length) rows.push(["Affected", `${plural(finding.affected.length, "other region")}: ${finding.affected.join(", ")}`]);
   for (const note of evidence.notes || []) rows.push(["Note", note]);
-  for (const suggestion of finding.suggestions) rows.push(["Suggestion", suggestion]);
-  rows.push(["Fingerprint", finding.id]);
+  rows.push(["Fingerprint", el("a", { href: `#f/${finding.id}`, title: "The address of this page" }, finding.id)]);
   return [el("h3", {}, "What is said of it"),
     el("dl", { class: "facts" }, rows.map(([name, text]) => [
-      el("dt", {}, name), el("dd", { class: name === "Suggestion" ? "suggestion" : undefined }, text)]))];
+      el("dt", {}, name), el("dd", {}, text)]))];
+}
+
+// The reasons of a rank; its level is beside them.
+function rankReasons(finding) {
+  return finding.rank.startsWith(finding.level) ? finding.rank.slice(finding.level.length).replace(/^[:,]\s*/, "") : finding.rank;
 }
 
 function stepTable(steps, torn) {

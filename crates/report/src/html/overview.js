@@ -1,4 +1,4 @@
-// The overview: the ladder, counts by package, filters, the list, statistics.
+// The overview: the ladder, what changed since a baseline, the chart of packages, filters, the list, statistics.
 
 const filters = { text: "", level: "", verdict: "", kind: "", analysis: "", package: "" };
 // Rows are made in portions as they come into sight, so that ten thousand findings cost no more than a few.
@@ -14,6 +14,7 @@ function overview() {
   return [
     el("h2", {}, "Overview"),
     ladder(observed, DATA.findings.length - observed, DATA.proved.length, DATA.unproved.length),
+    trend(),
     packages(),
     el("h2", {}, "Findings"),
     controls(),
@@ -46,26 +47,6 @@ function ladder(observed, suspected, proved, unproved) {
     rung("proved", proved, "shown atomic by types"));
 }
 
-function packages() {
-  const counts = new Map();
-  for (const finding of DATA.findings) {
-    const name = finding.package === null ? "(traces)" : finding.package || "(default)";
-    const count = counts.get(name) || { observed: 0, suspected: 0, key: packageKey(finding) };
-    count[isSeen(finding) ? "observed" : "suspected"]++;
-    counts.set(name, count);
-  }
-  const sorted = [...counts].sort((a, b) => b[1].observed - a[1].observed || b[1].suspected - a[1].suspected);
-  if (sorted.length === 0) return null;
-  const row = ([name, count]) => el("tr", {},
-    el("th", { scope: "row" }, el("button", { type: "button", on: { click: () => choose("package", count.key) } }, name)),
-    el("td", {}, count.observed.toLocaleString("en")), el("td", {}, count.suspected.toLocaleString("en")));
-  const table = (entries) => el("table", { class: "packages" },
-    el("thead", {}, el("tr", {}, ["Package", "Observed", "Suspected"].map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, entries.map(row)));
-  return [el("h3", {}, "By package"), table(sorted.slice(0, 8)),
-    sorted.length > 8 && el("details", {}, el("summary", {}, `${sorted.length - 8} more packages`), table(sorted.slice(8)))];
-}
-
 function packageKey(finding) {
   return finding.package === null ? "?" : `=${finding.package}`;
 }
@@ -86,7 +67,7 @@ function controls() {
     select("verdict", "Verdict", sorted(DATA.findings.map((finding) => finding.verdict))),
     select("kind", "Kind", kinds, kinds.map((kind) => DATA.kinds[kind].title)),
     select("analysis", "Analysis", sorted(DATA.findings.flatMap((finding) => finding.analyses))),
-    keys.length > 1 && select("package", "Package", keys, keys.map((key) => (key === "?" ? "(traces)" : key.slice(1) || "(default)"))),
+    keys.length > 1 && select("package", "Package", keys, keys.map(packageName)),
     countElement);
 }
 
@@ -103,7 +84,7 @@ function row(finding, index) {
   return el("li", { "aria-setsize": shown.length, "aria-posinset": index + 1 },
     el("a", { href: `#f/${finding.id}` },
       badge(finding.verdict), el("strong", {}, finding.name),
-      el("span", { class: "place" }, [finding.place, finding.level].filter(Boolean).join(" · ")),
+      el("span", { class: "place" }, finding.level && el("span", { class: `badge ${finding.level}` }, finding.level), " ", finding.place),
       el("span", { class: "by" }, finding.analyses.join(", ")),
       el("span", { class: "headline" }, finding.headline)));
 }

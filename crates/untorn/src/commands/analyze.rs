@@ -12,6 +12,7 @@ use crate::cli::AnalyzeArgs;
 use crate::declared;
 use crate::failure::Failure;
 use crate::output::{deliver, note, tell};
+use crate::partial::Partial;
 use crate::progress::Bar;
 use crate::selection::{AnalysisName, RunMode, write_profile};
 
@@ -67,10 +68,12 @@ fn analyze(
         source = spool(source)?;
     }
     let mut bar = Bar::new();
-    let outcome = untorn_analyses::run(source.as_mut(), analyses, &mut |progress| {
+    let mut part = Partial::of(source.as_mut(), args.budget);
+    let outcome = untorn_analyses::run(&mut part, analyses, &mut |progress| {
         bar.update(progress);
     })?;
     drop(bar);
+    part.left_out().iter().for_each(|text| note(text));
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));
     if let Some(of_trace) = wanted.profile() {

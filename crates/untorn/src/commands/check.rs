@@ -90,8 +90,8 @@ pub struct CheckArgs {
     /// Large programs are looked at so anyway.
     #[arg(long)]
     pub by_class: bool,
-    /// Stop after about so many seconds, and say what is known by then.
-    #[arg(long, value_name = "SECONDS")]
+    /// Stop after about so long, such as 90 (seconds) or 5m, and say what is known by then; so does Ctrl-C.
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds)]
     pub budget: Option<u64>,
     /// Keep results in this folder, for the next check of the same; default: the user's cache.
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
@@ -248,7 +248,8 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     } else {
         let what = cut.join(" and ");
         note(&format!(
-            "the budget was spent before {what} was done: nothing is said of what that would have found or proved"
+            "{} before {what} was done: nothing is said of what that would have found or proved",
+            Budget::why()
         ));
         document.stats.insert("not done in time".into(), json!(cut));
     }

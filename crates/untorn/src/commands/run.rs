@@ -23,6 +23,7 @@ use crate::commands::watching::{
 };
 use crate::declared;
 use crate::failure::Failure;
+use crate::interim::{Answers, Interim};
 use crate::output::{deliver, format, note, tell, write};
 use crate::selection::{AnalysisName, RunMode, specification, write_profile};
 use crate::whose::Whose;
@@ -73,7 +74,17 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         options.config.steering = Some(Steering::new(reproduce::read_plans(path)?.plans));
     }
     options.config.skip_lone_locks = names.all(|name| EXACT.contains(&name));
-    let ran = watch_all(&options, |_, source| analyze(args, source))?;
+    let interim = Interim::begin(args);
+    let ran = watch_all(&options, |process, source| {
+        let answers = interim.of(process);
+        let seen = analyze(args, source, &answers);
+        if let Ok(seen) = &seen {
+            answers.ended(&seen.outcome.findings, &seen.code);
+        }
+        seen
+    });
+    interim.end();
+    let ran = ran?;
     let (status, processes) = (ran.status, ran.processes);
     if processes.is_empty() {
         return Err(Failure::NothingWatched);
@@ -162,9 +173,16 @@ fn default(args: &RunArgs) -> &'static [AnalysisName] {
 }
 
 /// Feeds the analyses with one process's events, to its end.
-fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
+fn analyze(
+    args: &RunArgs,
+    source: &mut LiveSource,
+    mut answers: &Answers,
+) -> Result<Seen, Failure> {
     let mut analyses = match args.selection.mode {
-        RunMode::First => return Ok(first_run(source)),
+        RunMode::First => {
+            answers.cannot("a first run has a profile, at its end, and no findings");
+            return Ok(first_run(source));
+        }
         // The program records only what was chosen, so there is nothing left to choose.
         RunMode::Second => vec![args.selection.second_analysis()],
         RunMode::Single | RunMode::Precise => {
@@ -173,7 +191,14 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
                 .analyses
         }
     };
-    let sifted = suffices(args, default(args)).then(|| sift(source));
+    // What may lie on a cycle is looked at when all was heard.
+    let sifts = suffices(args, default(args)) && args.report_every.is_none();
+    if sifts {
+        answers.cannot("with --fast, findings are known when the program has ended; --report-every makes them known while it runs");
+    } else {
+        answers.listen(source);
+    }
+    let sifted = sifts.then(|| sift(source));
     if sifted.is_some() {
         analyses = vec![args.selection.precise_analysis()];
     }
@@ -184,7 +209,8 @@ fn analyze(args: &RunArgs, source: &mut LiveSource) -> Result<Seen, Failure> {
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
     }
-    let mut outcome = untorn_analyses::run(source, &mut analyses, &mut |_| {})?;
+    let mut outcome =
+        untorn_analyses::run_and_tell(source, &mut analyses, &mut |_| {}, &mut answers)?;
     if let Some(counts) = sifted {
         counts.put_into(&mut outcome);
     }

@@ -74,6 +74,9 @@ fn three_modules_in_java_and_kotlin_with_three_frameworks_are_watched_beside_jac
             of(report);
         }
     }
+    let sarif = folder.path().join("kotlin/target/untorn/test.sarif");
+    let sarif = std::fs::read_to_string(sarif).unwrap();
+    assert!(sarif.contains("src/main/kotlin/till/Till.kt"), "{sarif}");
     let coverage = folder.path().join("core/target/jacoco.exec");
     assert!(std::fs::metadata(coverage).unwrap().len() > 0);
 }
@@ -138,7 +141,7 @@ fn a_watched_test_of_junit_fails_with_the_interleaving_as_its_message() {
                 .map_or(case.len(), |at| at + 1)
         })]
     };
-    for torn in ["torn", "expected"] {
+    for torn in ["torn", "expected", "rare"] {
         let case = of(torn);
         assert!(case.contains("dev.untorn.junit.TornError"), "{case}");
         assert!(case.contains("Stock.sell was torn"), "{case}");

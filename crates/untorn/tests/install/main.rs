@@ -7,6 +7,7 @@ mod packages;
 #[expect(dead_code, reason = "the agent is inside what is installed here")]
 #[path = "../support/mod.rs"]
 mod support;
+mod workflow;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

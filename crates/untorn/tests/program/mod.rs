@@ -65,7 +65,7 @@ impl Program {
             .unwrap()
     }
 
-    fn command() -> Command {
+    pub fn command() -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_untorn"));
         let beside_this_test = std::env::current_exe().unwrap();
         command.env(

@@ -60,7 +60,15 @@ public final class UntornExtension implements InvocationInterceptor {
         Optional<Untorn> untorn = annotation(context, Untorn.class);
         Path findings = folder.resolve("findings.json");
         Path thrown = folder.resolve("thrown");
-        List<String> command = new ArrayList<>(List.of("run", "--exit-code", "program", "-o", findings.toString()));
+        Optional<RepeatedUnderSchedules> schedules = annotation(context, RepeatedUnderSchedules.class);
+        List<String> command = new ArrayList<>();
+        if (schedules.isPresent()) {
+            String runs = Integer.toString(schedules.get().value());
+            command.addAll(List.of("reproduce", "--runs", runs, "--replays", "0", "--budget", schedules.get().budget(), "--exit-zero"));
+        } else {
+            command.addAll(List.of("run", "--exit-code", "program"));
+        }
+        command.addAll(List.of("-o", findings.toString()));
         for (String pattern : include(untorn)) {
             command.addAll(List.of("--include", pattern));
         }
@@ -90,7 +98,7 @@ public final class UntornExtension implements InvocationInterceptor {
             throw new IllegalStateException("the test came to none of the operations that it expects to be atomic: " + String.join(", ", atomic.get().value()));
         }
         // What somebody expects to be one step fails also where nothing else makes it likely.
-        String failOn = untorn.map(Untorn::failOn).orElse(atomic.isPresent() ? "worth" : "high");
+        String failOn = untorn.map(Untorn::failOn).orElse(atomic.isPresent() || schedules.isPresent() ? "worth" : "high");
         List<String> report = new ArrayList<>(List.of("report", findings.toString(), "--fail-on", failOn));
         for (String language : List.of("java", "kotlin", "scala")) {
             for (String of : List.of("main", "test")) {

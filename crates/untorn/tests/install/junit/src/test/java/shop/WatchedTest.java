@@ -3,6 +3,7 @@ package shop;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.untorn.junit.AtomicOperation;
+import dev.untorn.junit.RepeatedUnderSchedules;
 import dev.untorn.junit.Untorn;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
@@ -36,6 +37,35 @@ class WatchedTest {
     void neverCalled() throws InterruptedException {
         Stock stock = new Stock(2_000);
         together(stock::sell);
+    }
+
+    /** The tills take turns, and never meet unless somebody holds one up. */
+    @RepeatedUnderSchedules(20)
+    @Test
+    void rare() throws InterruptedException {
+        Stock stock = new Stock(2_000);
+        Thread other = new Thread(() -> {
+            rest(40);
+            inTurn(stock);
+        }, "other");
+        other.start();
+        inTurn(stock);
+        other.join();
+    }
+
+    private static void inTurn(Stock stock) {
+        for (int n = 0; n < 3; n++) {
+            stock.sell();
+            rest(80);
+        }
+    }
+
+    private static void rest(int milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** What the test itself finds wrong counts first. */
