@@ -2,6 +2,7 @@
 //!
 //! *Invariant.* Only this crate knows flags, files and terminals, and only it prints.
 
+mod archive;
 mod budget;
 mod cache;
 mod cli;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Profile(args) => commands::profile::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Archive(args) => archive::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
     });
     match result {
