@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use crate::rows::{RegionRow, Rows};
 use crate::schema::Table;
 
-/// The rows of a table that some runs leave, or nothing if there are none.
+/// The rows of a table that some runs leave, or nothing if there are none; events are packed already.
 pub fn of(table: Table, runs: &[Rows]) -> Result<Option<RecordBatch>, ArrowError> {
     let columns = match table {
         Table::Runs => of_runs(runs),
@@ -25,6 +25,7 @@ pub fn of(table: Table, runs: &[Rows]) -> Result<Option<RecordBatch>, ArrowError
                 text(rows().map(|(_, row)| &row.entry)),
             ]
         }
+        Table::Events => Vec::new(),
     };
     if columns.first().is_none_or(|column| column.is_empty()) {
         return Ok(None);

@@ -10,6 +10,8 @@ pub enum Error {
     Encode { place: String, what: String },
     #[error("{file}: {what}")]
     File { file: String, what: String },
+    #[error("the question cannot be answered: {0}")]
+    Question(String),
     #[error("cannot start the threads that read the archive: {0}")]
     Threads(#[source] std::io::Error),
 }

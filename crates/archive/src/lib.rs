@@ -6,10 +6,13 @@
 //! *Invariant.* A batch of runs is there when its file of the table `runs` is there, which is written last and in one step; files of other tables without it are not read.
 //! *Invariant.* Nothing outside of this crate is asynchronous, and nothing in it prints.
 
+mod ask;
 mod columns;
 mod compact;
 mod error;
+mod events;
 mod files;
+mod questions;
 mod read;
 mod rows;
 mod schema;
@@ -19,9 +22,12 @@ mod verify;
 mod when;
 mod write;
 
+pub use ask::Answer;
 pub use compact::Compacted;
 pub use error::Error;
+pub use events::Events;
 pub use files::{Files, Narrow};
+pub use questions::Question;
 pub use read::Column;
 pub use rows::{ENTERED, FindingRow, ProfileRow, RegionRow, Rows, RunFacts, RunRow};
 pub use schema::{SCHEMA, Table};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use untorn_findings::{Document, Finding, Kind, Level, Region, Verdict, fingerprint};
 
+use crate::events::Events;
 use crate::when::Moment;
 
 /// What a document does not say of the run that it came from.
@@ -101,6 +102,8 @@ pub struct Rows {
     pub regions: Vec<RegionRow>,
     pub findings: Vec<FindingRow>,
     pub profile: Vec<ProfileRow>,
+    /// A run that brings its events goes into the archive by itself.
+    pub events: Option<Events>,
 }
 
 impl Rows {
@@ -141,7 +144,15 @@ impl Rows {
             regions,
             findings,
             profile: Vec::new(),
+            events: None,
         })
+    }
+
+    /// Adds the events of the run's trace.
+    pub fn with_events(mut self, events: Events) -> Self {
+        self.run.events = Some(events.count);
+        self.events = Some(events);
+        self
     }
 
     /// Adds the entries of a profile by its saved form, whose first line is its header.

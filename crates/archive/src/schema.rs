@@ -21,10 +21,17 @@ pub enum Table {
     Regions,
     Findings,
     Profiles,
+    Events,
 }
 
 impl Table {
-    pub const ALL: [Self; 4] = [Self::Runs, Self::Regions, Self::Findings, Self::Profiles];
+    pub const ALL: [Self; 5] = [
+        Self::Runs,
+        Self::Regions,
+        Self::Findings,
+        Self::Profiles,
+        Self::Events,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -32,6 +39,7 @@ impl Table {
             Self::Regions => "regions",
             Self::Findings => "findings",
             Self::Profiles => "profiles",
+            Self::Events => "events",
         }
     }
 
@@ -100,6 +108,14 @@ impl Table {
                 text("finding"),
             ],
             Self::Profiles => vec![text("run"), text("entry")],
+            Self::Events => vec![
+                text("run"),
+                count("number"),
+                text("thread"),
+                text("operation"),
+                maybe("operand"),
+                text("place"),
+            ],
         };
         Arc::new(Schema::new(fields))
     }

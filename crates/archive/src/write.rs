@@ -16,7 +16,7 @@ use crate::rows::Rows;
 use crate::schema::{SCHEMA, SCHEMA_KEY, TABLE_KEY, Table};
 use crate::store::{Archive, Put};
 
-/// Runs of one project and day that go into the archive together.
+/// Runs of one project and day that go into the archive together; one with events is alone.
 #[derive(Clone, Debug)]
 pub struct Batch {
     pub project: String,
@@ -41,9 +41,18 @@ impl Archive {
                 place: self.place(&file),
                 what,
             };
-            let rows = columns::of(table, &batch.runs).map_err(|e| unwritable(e.to_string()))?;
-            let Some(rows) = rows else { continue };
-            let bytes = encode(table, &[rows]).map_err(|e| unwritable(e.to_string()))?;
+            let bytes = match (table, batch.runs.as_slice()) {
+                (Table::Events, [only]) => match &only.events {
+                    Some(events) => events.file.clone(),
+                    None => continue,
+                },
+                _ => {
+                    let rows = columns::of(table, &batch.runs);
+                    let rows = rows.map_err(|e| unwritable(e.to_string()))?;
+                    let Some(rows) = rows else { continue };
+                    encode(table, &[rows]).map_err(|e| unwritable(e.to_string()))?
+                }
+            };
             // The name says what is in the file, so one that is there already is this one.
             match self.put(&file, bytes)? {
                 Put::Done | Put::There => {}
@@ -101,23 +110,41 @@ pub(crate) fn encode(
     table: Table,
     batches: &[RecordBatch],
 ) -> Result<Vec<u8>, parquet::errors::ParquetError> {
-    let entry = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_statistics_truncate_length(Some(32))
-        .set_key_value_metadata(Some(vec![
-            entry(SCHEMA_KEY, SCHEMA),
-            entry(TABLE_KEY, table.name()),
-        ]))
-        .build();
-    // Every column has a type that Parquet names itself; small files would consist of the schema otherwise.
-    let options = ArrowWriterOptions::new()
-        .with_properties(properties)
-        .with_skip_arrow_metadata(true);
-    let mut writer = ArrowWriter::try_new_with_options(Vec::new(), table.columns(), options)?;
+    let mut encoder = Encoder::new(table)?;
     for batch in batches {
-        writer.write(batch)?;
+        encoder.write(batch)?;
     }
-    writer.into_inner()
+    encoder.finish()
+}
+
+/// Packs rows as they come.
+pub(crate) struct Encoder(ArrowWriter<Vec<u8>>);
+
+impl Encoder {
+    pub fn new(table: Table) -> Result<Self, parquet::errors::ParquetError> {
+        let entry = |key: &str, value: &str| KeyValue::new(key.to_owned(), value.to_owned());
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_statistics_truncate_length(Some(32))
+            .set_key_value_metadata(Some(vec![
+                entry(SCHEMA_KEY, SCHEMA),
+                entry(TABLE_KEY, table.name()),
+            ]))
+            .build();
+        // Every column has a type that Parquet names itself; small files would consist of the schema otherwise.
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), table.columns(), options)?;
+        Ok(Self(writer))
+    }
+
+    pub fn write(&mut self, rows: &RecordBatch) -> Result<(), parquet::errors::ParquetError> {
+        self.0.write(rows)
+    }
+
+    pub fn finish(self) -> Result<Vec<u8>, parquet::errors::ParquetError> {
+        self.0.into_inner()
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::archive::{ArchiveArgs, ArchiveCommand};
 use crate::commands::check::CheckArgs;
 use crate::commands::exercise::{ExerciseArgs, SandboxArgs};
 use crate::commands::infer::InferArgs;
@@ -43,6 +44,7 @@ pub enum Command {
     Profile(ProfileArgs),
     Report(ReportArgs),
     Lsp(LspArgs),
+    Archive(ArchiveCommand),
     #[command(hide = true)]
     Generate(GenerateArgs),
     #[command(hide = true)]
@@ -121,6 +123,8 @@ pub struct OutputArgs {
     /// The project's file; default: the first untorn.toml from here upward.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
 }
 
 /// What of the findings is shown.
@@ -171,10 +175,13 @@ pub enum Format {
 Examples:
   untorn report findings.json -o report.html --source src/main/java
   untorn report monday.json tuesday.json --format sarif -o all.sarif
-  untorn report --diff before.json after.json")]
+  untorn report --diff before.json after.json
+  untorn report --archive /srv/untorn -o trends.html")]
 pub struct ReportArgs {
     /// Findings that were saved with --format json; - is standard input.
-    #[arg(required = true, value_name = "FINDINGS")]
+    ///
+    /// Without them, --archive names an archive of many runs, of which a page is written.
+    #[arg(required_unless_present = "archive", value_name = "FINDINGS")]
     pub findings: Vec<PathBuf>,
     /// Say what the second file has that the first has not, and the other way round.
     #[arg(long)]
@@ -276,6 +283,8 @@ pub struct RecordArgs {
     /// Print counts of what was seen and done.
     #[arg(long)]
     pub stats: bool,
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,

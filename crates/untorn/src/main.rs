@@ -2,6 +2,7 @@
 //!
 //! *Invariant.* Only this crate knows flags, files and terminals, and only it prints.
 
+mod archive;
 mod budget;
 mod cache;
 mod cli;
@@ -65,6 +66,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Lsp(args) => lsp::run(&args),
+        Command::Archive(args) => archive::run(&args),
         Command::Sandbox(args) => commands::exercise::sandbox(&args),
         Command::Generate(args) => commands::generate::run(&args),
     }

@@ -21,7 +21,15 @@ use crate::library::Library;
 use crate::project::Project;
 
 /// Writes what the project wants to hear of the document, and says with which status to exit.
+///
+/// An archive gets all of it, and after the user, for whom a store that does not answer is no reason to wait.
 pub fn deliver(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failure> {
+    let status = shown_to_user(document, args)?;
+    args.archive.keep(document)?;
+    Ok(status)
+}
+
+fn shown_to_user(document: &Document, args: &OutputArgs) -> Result<ExitCode, Failure> {
     let mut document = document.clone();
     let project = Project::open(args.config.as_deref())?;
     let all = document.findings.len();

@@ -111,6 +111,11 @@ impl<W: Write> TextWriter<W> {
         self.put()
     }
 
+    /// What was written to so far.
+    pub fn output(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Hands everything on and gives the output back.
     pub fn finish(mut self) -> Result<W, Error> {
         (self.out.flush()).map_err(|error| Error::io(&self.file, error))?;

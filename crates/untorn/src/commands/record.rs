@@ -24,14 +24,18 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
         } else {
             beside(&args.output, process)
         };
-        keep(args, &path, source)
+        let tally = keep(args, &path, source)?;
+        Ok::<_, Failure>((tally, path))
     })?;
     if ran.processes.is_empty() {
         return Err(Failure::NothingWatched);
     }
+    let mut traces = Vec::new();
     for mut process in ran.processes {
         warn(&process);
-        let tally = std::mem::replace(&mut process.result, Err(Failure::NothingWatched))?;
+        let kept = std::mem::replace(&mut process.result, Err(Failure::NothingWatched));
+        let (tally, path) = kept?;
+        traces.push(path);
         say_left_out(&process.process, tally);
         if args.stats {
             for (name, value) in stats(&process, tally) {
@@ -39,6 +43,7 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
             }
         }
     }
+    args.archive.keep_traces(&traces)?;
     Ok(say_unwatched(&ran.unwatched).unwrap_or_else(|| status_of(ran.status)))
 }
 

@@ -5,11 +5,22 @@ use std::process::ExitCode;
 use untorn_findings::Document;
 use untorn_report::diff::diff;
 
+use crate::archive;
 use crate::cli::{FailOn, Format, ReportArgs};
 use crate::failure::Failure;
 use crate::output::{deliver, fails, format, read, read_what_is_there, status, write};
 
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    if let Some(place) = &args.output.archive.archive {
+        // Saved findings go into an archive by its own import, which reads them as they are.
+        if !args.findings.is_empty() {
+            return Err(Failure::Usage(
+                "--archive shows what is in an archive; untorn archive import puts files there"
+                    .to_owned(),
+            ));
+        }
+        return archive::report(place, args.output.output.as_ref());
+    }
     if args.diff {
         return compare(args);
     }

@@ -1,10 +1,11 @@
 //! Saved results of one or many runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use untorn_archive::{Archive, Batch, Moment, Narrow, Rows, RunFacts, Table};
+use untorn_archive::{Archive, Batch, Events, Moment, Narrow, Rows, RunFacts, Table};
 use untorn_findings::Document;
 
 use crate::args::Import;
@@ -90,6 +91,9 @@ impl Importing {
         // A finding with its evidence weighs as much as some regions.
         self.rows += 1 + rows.regions.len() + 10 * rows.findings.len() + rows.profile.len();
         let day = rows.run.at.day();
+        if rows.events.is_some() {
+            return self.append(day, vec![rows]);
+        }
         self.pending.entry(day).or_default().push(rows);
         if self.rows >= ROWS {
             self.flush()?;
@@ -100,22 +104,27 @@ impl Importing {
     fn flush(&mut self) -> Result<(), Failure> {
         self.rows = 0;
         for (day, runs) in std::mem::take(&mut self.pending) {
-            let count = runs.len();
-            let batch = Batch {
-                project: self.project.clone(),
-                day,
-                runs,
-            };
-            if let Err(error) = self.archive.append(&batch) {
-                // What was acknowledged before stays, and an import that is repeated goes on from there.
-                eprintln!(
-                    "untorn: {} runs are in the archive; {count} of {} and those after are not",
-                    self.written, batch.day
-                );
-                return Err(error.into());
-            }
-            self.written += count;
+            self.append(day, runs)?;
         }
+        Ok(())
+    }
+
+    fn append(&mut self, day: String, runs: Vec<Rows>) -> Result<(), Failure> {
+        let count = runs.len();
+        let batch = Batch {
+            project: self.project.clone(),
+            day,
+            runs,
+        };
+        if let Err(error) = self.archive.append(&batch) {
+            // What was acknowledged before stays, and an import that is repeated goes on from there.
+            eprintln!(
+                "untorn: {} runs are in the archive; {count} of {} and those after are not",
+                self.written, batch.day
+            );
+            return Err(error.into());
+        }
+        self.written += count;
         Ok(())
     }
 }
@@ -164,23 +173,53 @@ fn read_all(files: &[PathBuf], args: &Import) -> Vec<Result<Rows, Failure>> {
 
 fn read(path: &Path, args: &Import) -> Result<Rows, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::file(path, &error);
-    let bytes = std::fs::read(path).map_err(|error| bad(&error))?;
+    let direct = path == Path::new("-");
+    let bytes = if direct {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|error| bad(&error))?;
     let changed = std::fs::metadata(path).and_then(|about| about.modified());
-    let text = std::str::from_utf8(&bytes).map_err(|_| bad(&"neither findings nor a profile"))?;
+    // A saved file may come from another machine; what is handed over does not.
+    let machine = if direct {
+        RunFacts::of_this_machine(&args.by)
+    } else {
+        RunFacts {
+            command: args.by.clone(),
+            ..RunFacts::default()
+        }
+    };
     let facts = RunFacts {
-        command: "import".to_owned(),
         service: args.service.clone(),
         version: args.program_version.clone(),
-        ..RunFacts::default()
+        options: args.options.clone().filter(|options| !options.is_empty()),
+        ..machine
     };
     let at = changed.map_or_else(|_| Moment::now(), Moment::from);
-    // The same results of another version or service are another run.
+    // The same results of another version or service are another run, and so are those of a run that is just over.
     let version = args.program_version.as_deref().unwrap_or("");
     let service = args.service.as_deref().unwrap_or("");
-    let identity = [bytes.as_slice(), version.as_bytes(), service.as_bytes()];
+    let now = direct.then(|| format!("{} {}", at.0, std::process::id()));
+    let mut identity = vec![bytes.as_slice(), version.as_bytes(), service.as_bytes()];
+    identity.extend(now.as_ref().map(String::as_bytes));
     let of = |document: &Document| {
         Rows::of_document(document, &facts, at, &identity).map_err(|error| bad(&error))
     };
+    if args.events && !bytes.starts_with(b"{") && !bytes.starts_with(PROFILE.as_bytes()) {
+        let document = Document::new(vec![path.display().to_string()]);
+        let rows = of(&document)?;
+        let mut source = untorn_trace::open(path, untorn_trace::OpenOptions::default())
+            .map_err(|error| Failure::Said(error.to_string()))?;
+        let name = path.display().to_string();
+        let events = Events::of_trace(&mut *source, &name, &rows.run.run)?;
+        return Ok(rows.with_events(events));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| {
+        bad(&"neither findings nor a profile; for a trace, --events keeps its events")
+    })?;
     if text.lines().next() == Some(PROFILE) {
         let document = Document::new(vec![path.display().to_string()]);
         return Ok(of(&document)?.with_profile(text));

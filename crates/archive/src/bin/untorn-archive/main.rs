@@ -1,23 +1,43 @@
-//! `untorn-archive`: puts saved results into an archive, and says what is in it.
+//! `untorn-archive`: puts saved results into an archive, and answers questions about them.
 //!
 //! It is a program of its own so that neither the size of `untorn` nor the time to build it depends on columns, TLS and object stores.
 
+mod answer;
 mod args;
 mod import;
 mod info;
+mod page;
+mod refine;
 
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use untorn_archive::{Archive, Error, Table};
+use untorn_archive::{Archive, Error, Question, Table};
 
 use args::{Arguments, Command, Merge};
 
 fn main() -> ExitCode {
     let done = match &Arguments::parse().command {
         Command::Import(args) => import::run(args),
+        Command::Query(args) => answer::asked(&args.sql, &args.asking),
+        Command::Top(args) => answer::named(&Question::Top { limit: args.limit }, &args.asking),
+        Command::Trend(args) => {
+            let by_version = args.by_version;
+            answer::named(&Question::Trend { by_version }, &args.asking)
+        }
+        Command::New(args) => {
+            let version = args.program_version.clone();
+            answer::named(&Question::New { version }, &args.asking)
+        }
+        Command::Flaky(args) => answer::named(&Question::Flaky { limit: args.limit }, &args.asking),
+        Command::Steady(args) => {
+            let (executions, limit) = (args.executions, args.limit);
+            answer::named(&Question::Steady { executions, limit }, &args.asking)
+        }
+        Command::Refine(args) => refine::run(args),
+        Command::Report(args) => page::run(args),
         Command::Info(args) => info::run(args),
         Command::MergeProfile(args) => merge_profile(args),
         Command::Compact(args) => open(&args.narrow.place)

@@ -1,0 +1,236 @@
+//! What an archive of many runs costs: importing it, its size beside the JSON, and every named question, with DuckDB on the same files beside.
+//!
+//! The findings are those of a real trace, with other names and counts in each run.
+//! `UNTORN_ARCHIVE_RUNS` gives another number of runs than 10,000.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::Outcome;
+
+const TRACE: &str = include_str!("../../../examples/traces/bank.std");
+const REGIONS: usize = 200;
+const FINDINGS: usize = 20;
+/// The named questions, and what makes DuckDB understand them.
+const QUESTIONS: [&[&str]; 6] = [
+    &["top"],
+    &["trend"],
+    &["trend", "--by-version"],
+    &["new"],
+    &["flaky"],
+    &["steady"],
+];
+
+pub fn run() -> Outcome {
+    let program = env::current_exe()?.with_file_name("untorn-archive");
+    if !program.is_file() {
+        return Err(format!("{} is not built", program.display()).into());
+    }
+    let runs: usize = match env::var("UNTORN_ARCHIVE_RUNS") {
+        Ok(number) => number.parse()?,
+        Err(_) => 10_000,
+    };
+    let folder = tempfile::tempdir()?;
+    let saved = folder.path().join("saved");
+    fs::create_dir(&saved)?;
+    let template = template(folder.path())?;
+    let bytes = generate(&saved, &template, runs)?;
+    let archive = folder.path().join("archive");
+    // Versions of the program come one after the other.
+    let mut imported = Cost::default();
+    for version in fs::read_dir(&saved)? {
+        let version = version?.path();
+        let name = version.file_name().unwrap_or_default().to_os_string();
+        let mut import = Command::new(&program);
+        import.args(["import", "--project", "shop", "--archive"]);
+        import.arg(&archive).arg("--program-version").arg(name);
+        imported.add(&measured(import.arg(&version))?);
+    }
+    let kept = size(&archive)?;
+    println!(
+        "{runs} runs of {REGIONS} regions and {FINDINGS} findings: {:.0} runs/s, peak {} MB; {} MB as JSON, {} MB in the archive, {:.1} %",
+        runs as f64 / imported.wall.as_secs_f64(),
+        imported.peak_kb / 1000,
+        bytes / 1_000_000,
+        kept / 1_000_000,
+        100.0 * kept as f64 / bytes as f64,
+    );
+    println!("| question | s | peak MB | DuckDB, s |");
+    println!("|---|---|---|---|");
+    let python = env::var_os("UNTORN_TEST_PYTHON").map(PathBuf::from);
+    for question in QUESTIONS {
+        let mut ask = Command::new(&program);
+        ask.args(question).arg("--archive").arg(&archive);
+        let cost = measured(&mut ask)?;
+        let other = match &python {
+            Some(python) => duckdb(python, &program, question, &archive)?,
+            None => "not to be had".to_owned(),
+        };
+        println!(
+            "| {} | {:.2} | {} | {other} |",
+            question.join(" "),
+            cost.wall.as_secs_f64(),
+            cost.peak_kb / 1000,
+        );
+    }
+    Ok(())
+}
+
+/// A finding as it is saved, with all its evidence.
+fn template(folder: &Path) -> Result<Value, Box<dyn Error>> {
+    let trace = folder.join("torn.std");
+    fs::write(&trace, TRACE)?;
+    let untorn = env::current_exe()?.with_file_name("untorn");
+    let output = Command::new(untorn)
+        .args(["analyze", "--format", "json", "--exit-zero"])
+        .arg(&trace)
+        .output()?;
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    if document["findings"][0].is_null() {
+        return Err("the trace is not torn".into());
+    }
+    Ok(document)
+}
+
+/// Writes the documents of all runs, in a folder for each version of the program, and says how many bytes they have.
+fn generate(saved: &Path, template: &Value, runs: usize) -> Result<u64, Box<dyn Error>> {
+    let mut random = 88_172_645_463_325_252_u64;
+    let mut below = |bound: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random as usize % bound
+    };
+    let region = |number: usize| json!({ "class": format!("shop.part{}.Cart{}", number % 7, number / 4), "method": format!("step{number}"), "descriptor": "()V", "file": format!("Cart{}.java", number / 4), "line": number });
+    let mut bytes = 0;
+    for run in 0..runs {
+        let folder = saved.join(format!("1.{}", run * 10 / runs));
+        fs::create_dir_all(&folder)?;
+        let mut document = template.clone();
+        let entered: Vec<Value> = (0..REGIONS)
+            .map(|number| json!({ "region": region(number), "entered": 1 + below(5000), "transactions": below(5000) }))
+            .collect();
+        document["stats"]["regions entered"] = Value::Array(entered);
+        document["stats"]["aerodrome"] = json!({});
+        let finding = template["findings"][0].clone();
+        let findings: Vec<Value> = (0..FINDINGS)
+            .map(|_| {
+                // Half of all regions are torn now and then.
+                let number = below(REGIONS / 2);
+                let mut finding = finding.clone();
+                finding["region"] = region(number);
+                finding["fingerprint"] = json!(format!("{:032x}", number * 7919));
+                finding["executions"] = json!({ "torn": 1 + below(20), "of": 5000 });
+                finding["occurrences"] = json!(1 + below(20));
+                finding
+            })
+            .collect();
+        document["findings"] = Value::Array(findings);
+        let text = serde_json::to_string_pretty(&document)?;
+        bytes += text.len() as u64;
+        let path = folder.join(format!("{run}.json"));
+        fs::write(&path, text)?;
+        // An archive files runs under the day on which they were saved.
+        let age = Duration::from_hours(24) * (30 - run as u32 * 30 / runs as u32);
+        let file = fs::File::options().write(true).open(&path)?;
+        file.set_modified(SystemTime::now() - age)?;
+    }
+    Ok(bytes)
+}
+
+#[derive(Default)]
+struct Cost {
+    wall: Duration,
+    peak_kb: u64,
+}
+
+impl Cost {
+    fn add(&mut self, other: &Self) {
+        self.wall += other.wall;
+        self.peak_kb = self.peak_kb.max(other.peak_kb);
+    }
+}
+
+/// Runs a program to its end, and looks at its memory all the while.
+fn measured(command: &mut Command) -> Result<Cost, Box<dyn Error>> {
+    let begun = Instant::now();
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut peak_kb = 0;
+    let status = format!("/proc/{}/status", child.id());
+    loop {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok());
+        peak_kb = peak_kb.max(peak.unwrap_or(0));
+        if let Some(status) = child.try_wait()? {
+            if !status.success() {
+                return Err(format!("{command:?} ended with {status}").into());
+            }
+            return Ok(Cost {
+                wall: begun.elapsed(),
+                peak_kb,
+            });
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The seconds that DuckDB takes for the same question, without those that Python takes to start.
+fn duckdb(
+    python: &Path,
+    program: &Path,
+    question: &[&str],
+    archive: &Path,
+) -> Result<String, Box<dyn Error>> {
+    let printed = Command::new(program)
+        .args(question)
+        .arg("--print-sql")
+        .arg("--archive")
+        .arg(archive)
+        .output()?;
+    // What DataFusion calls `first_value` as an aggregate is `first` there.
+    let sql = String::from_utf8(printed.stdout)?.replace("first_value(", "first(");
+    let script = r#"
+import duckdb, sys, time
+archive, sql = sys.argv[1], sys.argv[2]
+begun = time.time()
+db = duckdb.connect()
+for table in ['runs', 'regions', 'findings']:
+    db.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{archive}/{table}/**/*.parquet', hive_partitioning = true)")
+db.execute(sql).fetchall()
+print(f'{time.time() - begun:.2f}')
+"#;
+    let output = Command::new(python)
+        .args(["-c", script])
+        .arg(archive)
+        .arg(&sql)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// The bytes of all files below a folder.
+fn size(folder: &Path) -> Result<u64, Box<dyn Error>> {
+    let mut sum = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        sum += if about.is_dir() {
+            size(&entry.path())?
+        } else {
+            about.len()
+        };
+    }
+    Ok(sum)
+}
