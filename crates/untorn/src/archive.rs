@@ -15,7 +15,7 @@ use crate::failure::Failure;
 const PROGRAM: &str = "untorn-archive";
 
 /// Where results are kept, beside being shown.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Archive")]
 pub struct ArchiveArgs {
     /// Keep the results in this archive of many runs: a folder, or a URL s3://, gs:// or az:// with the usual environment.

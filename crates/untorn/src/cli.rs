@@ -394,6 +394,8 @@ pub struct RefineArgs {
     /// Show what the program prints.
     #[arg(short, long)]
     pub verbose: bool,
+    #[command(flatten)]
+    pub archive: ArchiveArgs,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,

@@ -33,6 +33,7 @@ pub fn run(args: &RefineArgs) -> Result<ExitCode, Failure> {
         );
     }
     eprintln!("untorn: refined: {}", refinement.output.display());
+    args.archive.keep(&refinement.document())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -173,10 +174,14 @@ impl Refinement {
 
     /// Writes the specification and the evidence, each whole or not at all.
     fn save(&self) -> Result<(), Failure> {
+        write(&evidence_of(&self.output), &self.document().to_json()?)?;
+        write(&self.output, &self.commented()?)
+    }
+
+    fn document(&self) -> Document {
         let mut document = Document::new(vec![self.output.display().to_string()]);
         document.findings.clone_from(&self.evidence);
-        write(&evidence_of(&self.output), &document.to_json()?)?;
-        write(&self.output, &self.commented()?)
+        document
     }
 
     /// The specification, with the reason before each region that was taken out.
