@@ -55,8 +55,6 @@ final class UntornOwner {
 
     /** So many threads at most share an object for reading: who then writes to it meets them all. */
     private static final int READERS = 64;
-    /** A thread that reads what another one has just written makes the word contended once in so many times. */
-    private static final int READS = 16;
 
     private UntornOwner() {}
 
@@ -115,15 +113,11 @@ final class UntornOwner {
                 if (state == UntornShadow.RD_EX && !writes && UntornThread.count() <= READERS
                         && mine != UntornBadge.NONE) {
                     if (share(holder, offset, word, owner, site, c)) return;
+                } else if (!UntornBadge.meet(owner, badge, c)) {
+                    giveUp(holder, offset, word);
                 } else {
-                    c.hasNapped = false;
-                    if (!UntornBadge.meet(owner, badge, c)) {
-                        giveUp(holder, offset, word);
-                    } else {
-                        // Who reads may go on reading beside others, or write next; then the old owner writes, too.
-                        boolean lasts = writes || c.chance(c.hasNapped ? 2 : READS);
-                        fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && lasts;
-                    }
+                    // Who reads may go on reading beside others, or write next.
+                    fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && (writes || c.chance(2));
                 }
                 continue;
             }
