@@ -257,7 +257,6 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
-        c.hasNapped = false;
         if (!UntornBadge.meetAll(c)) {
             c.held = null;
             U.putLongRelease(holder, offset, UNTRACKED);
@@ -265,10 +264,7 @@ final class UntornOwner {
             return true;
         }
         c.edgesFromAll();
-        // Only now, as this thread has passed safe points meanwhile. Where readers took long to answer they would again.
-        long mine = c.mine, object = word & UntornShadow.OBJECT;
-        boolean owns = mine != UntornBadge.NONE && !c.hasNapped;
-        c.word = owns ? exclusive(true, object, mine) : UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | object;
+        c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
         UntornShadow.settle(site, false, c);
         return true;
     }
