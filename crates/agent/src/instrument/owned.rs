@@ -24,7 +24,7 @@
 //! Nothing between the record and the access loads a class: the context's class is resolved at method entry, the object's by the load of its word, or else by a cast that never fails.
 
 use untorn_classfile::edit::Snippet;
-use untorn_classfile::read::{MemberRef, PoolIndex};
+use untorn_classfile::read::{Access, MemberRef, PoolIndex};
 use untorn_classfile::{Insn, Op};
 
 use super::weave::{CONTEXT, RUNTIME, Result, Weaver};
@@ -169,11 +169,50 @@ impl Weaver<'_, '_> {
         let of_interest = insns[start..index]
             .iter()
             .any(|insn| matches!(insn, Insn::Field { .. } | Insn::Invoke { .. }));
-        if of_interest && !self.survey.leads_back(index, &self.body) {
-            self.ask(index)?;
-            self.counts.add("polls");
+        if !of_interest || self.survey.leads_back(index, &self.body) {
+            return Ok(());
         }
+        if self.is_short(start, index) {
+            self.counts.add("polls left out: loops over arrays");
+            return Ok(());
+        }
+        self.ask(index)?;
+        self.counts.add("polls");
         Ok(())
+    }
+
+    /// Whether the innermost of several loops touches no word and calls nothing.
+    ///
+    /// With a poll in it the JIT neither unrolls such a loop nor moves what it reads out of it; the loop around it polls.
+    fn is_short(&self, start: usize, index: usize) -> bool {
+        let insns = self.body.insns();
+        let goes_back = |at: usize, to: usize| {
+            let mut targets = insns[at].targets();
+            targets.any(|target| self.body.target(target).is_some_and(|place| place <= to))
+        };
+        let plain = insns[start..index].iter().all(|insn| match insn {
+            Insn::Field { field, .. } => self.is_constant(*field),
+            Insn::Invoke { .. } | Insn::InvokeDynamic { .. } => false,
+            _ => true,
+        });
+        plain
+            && !self.subject.plan.arrays
+            && !self.facts.is_initializer()
+            && !(start..index).any(|at| goes_back(at, at) && !goes_back(at, start))
+            && (index + 1..insns.len()).any(|at| goes_back(at, start.saturating_sub(1)))
+    }
+
+    /// Whether a field is final and the class's own, so that accesses to it are not recorded.
+    fn is_constant(&self, field: PoolIndex) -> bool {
+        let Ok(named) = self.pool.base().field_ref(field) else {
+            return false;
+        };
+        let class = self.subject.class;
+        let same = |own: &&untorn_classfile::read::Field<'_>| {
+            own.name == named.name && own.descriptor == named.descriptor
+        };
+        let mut own = class.fields.iter().filter(same);
+        named.class == class.name && own.any(|own| own.access.has(Access::FINAL))
     }
 
     /// Puts a poll before a call by which a thread gives its processor away: a word that it has locked is free meanwhile.

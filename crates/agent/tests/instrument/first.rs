@@ -1,4 +1,4 @@
-//! What a first run does not test twice.
+//! What a first run does not test twice, and which loops poll.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,11 @@ use crate::support::{Jdk, Program, Runtime, classes, java_source};
 
 /// How many tests of fields stand in each method of the rewritten program.
 fn tests(mode: Mode, arrays: bool) -> BTreeMap<String, usize> {
+    calls(mode, arrays, "Twice.java", "touch")
+}
+
+/// How many calls of an entry point of the runtime do.
+fn calls(mode: Mode, arrays: bool, source: &str, entry: &str) -> BTreeMap<String, usize> {
     let config = Config {
         tracking: Tracking::Optimistic,
         mode,
@@ -17,7 +22,7 @@ fn tests(mode: Mode, arrays: bool) -> BTreeMap<String, usize> {
         ..Config::default()
     };
     let jdk = &Jdk::all()[0];
-    let program = Program::new(jdk, &java_source("Twice.java"), Runtime::Real, &config);
+    let program = Program::new(jdk, &java_source(source), Runtime::Real, &config);
     let mut found = BTreeMap::new();
     for path in classes(&program.path("rewritten")) {
         let bytes = std::fs::read(path).unwrap();
@@ -30,7 +35,7 @@ fn tests(mode: Mode, arrays: bool) -> BTreeMap<String, usize> {
                 .instructions()
                 .filter(|insn| match insn.as_ref().unwrap() {
                     (_, Insn::Invoke { method, .. }) => {
-                        class.pool.method_ref(*method).unwrap().name == "touch"
+                        class.pool.method_ref(*method).unwrap().name == entry
                     }
                     _ => false,
                 });
@@ -51,4 +56,18 @@ fn an_object_is_tested_again_after_a_safe_point_only() {
     let single = tests(Mode::Single, false);
     assert_eq!((single["reads_1"], single["inherited_1"]), (2, 2));
     assert!(single.len() > 20, "{single:?}");
+}
+
+#[test]
+fn the_innermost_loop_polls_only_if_it_does_more_than_compute() {
+    for mode in [Mode::First, Mode::Single] {
+        let polls = calls(mode.clone(), false, "Polls.java", "answer");
+        for (method, polls) in &polls {
+            if let Some((_, expected)) = method.split_once('_') {
+                assert_eq!(polls.to_string(), expected, "{method}");
+            }
+        }
+        let arrays = calls(mode, true, "Polls.java", "answer");
+        assert_eq!((arrays["inner_1"], polls.len()), (2, 7));
+    }
 }

@@ -197,7 +197,6 @@ final class UntornBadge {
             }
             if (tries - SPINS > PATIENCE) return false;
             UntornShadow.owe();
-            c.hasNapped = true;
             nap(UntornThread.NAP);
         }
     }

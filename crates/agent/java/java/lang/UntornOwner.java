@@ -55,8 +55,6 @@ final class UntornOwner {
 
     /** So many threads at most share an object for reading: who then writes to it meets them all. */
     private static final int READERS = 64;
-    /** A thread that reads what another one has just written makes the word contended once in so many times. */
-    private static final int READS = 16;
 
     private UntornOwner() {}
 
@@ -115,15 +113,11 @@ final class UntornOwner {
                 if (state == UntornShadow.RD_EX && !writes && UntornThread.count() <= READERS
                         && mine != UntornBadge.NONE) {
                     if (share(holder, offset, word, owner, site, c)) return;
+                } else if (!UntornBadge.meet(owner, badge, c)) {
+                    giveUp(holder, offset, word);
                 } else {
-                    c.hasNapped = false;
-                    if (!UntornBadge.meet(owner, badge, c)) {
-                        giveUp(holder, offset, word);
-                    } else {
-                        // Who reads may go on reading beside others, or write next; then the old owner writes, too.
-                        boolean lasts = writes || c.chance(c.hasNapped ? 2 : READS);
-                        fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && lasts;
-                    }
+                    // Who reads may go on reading beside others, or write next.
+                    fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && (writes || c.chance(2));
                 }
                 continue;
             }
@@ -263,7 +257,6 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
-        c.hasNapped = false;
         if (!UntornBadge.meetAll(c)) {
             c.held = null;
             U.putLongRelease(holder, offset, UNTRACKED);
@@ -271,10 +264,7 @@ final class UntornOwner {
             return true;
         }
         c.edgesFromAll();
-        // Only now, as this thread has passed safe points meanwhile. Where readers took long to answer they would again.
-        long mine = c.mine, object = word & UntornShadow.OBJECT;
-        boolean owns = mine != UntornBadge.NONE && !c.hasNapped;
-        c.word = owns ? exclusive(true, object, mine) : UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | object;
+        c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
         UntornShadow.settle(site, false, c);
         return true;
     }

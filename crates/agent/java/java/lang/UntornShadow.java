@@ -63,8 +63,6 @@ final class UntornShadow {
      * as take about the time of a meeting.
      */
     private static final int PEACE = 2048;
-    /** The same for one that is only read: who writes to it next asks all readers, mostly once for many such words. */
-    private static final int READ_PEACE = 128;
     /** Reads on average until a first run takes a word that its thread alone reads for its own. */
     private static final int ALONE = 64;
     /**
@@ -176,8 +174,7 @@ final class UntornShadow {
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
         boolean same = c.word == before;
-        int times = (before & STATE) == RD_SH ? READ_PEACE : PEACE;
-        if (same && c.chance(times) && isPaid(times)) c.word = peaceful(before, c);
+        if (same && c.chance(PEACE) && isPaid()) c.word = peaceful(before, c);
         settle(site, same, c);
         return true;
     }
@@ -188,9 +185,9 @@ final class UntornShadow {
     }
 
     /** Whether so many accesses were made to locked words that another meeting may be afforded. */
-    private static boolean isPaid(int accesses) {
+    private static boolean isPaid() {
         int left = debt;
-        if (left > 0) debt = left - accesses;
+        if (left > 0) debt = left - PEACE;
         return left <= 0;
     }
 

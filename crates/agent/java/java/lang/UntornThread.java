@@ -712,8 +712,6 @@ public final class UntornThread {
     int sleep;
     /** Whose context this is; null once it has ended. */
     Thread thread;
-    /** Whether this thread has slept in a meeting since it took this back. */
-    boolean hasNapped;
 
     private UntornThread(int id) {
         this.id = id;
