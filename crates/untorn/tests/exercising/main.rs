@@ -107,7 +107,7 @@ fn what_tears_visibly_is_told_from_what_is_whole() {
     compile(&[Path::new(JAVA).join("Ledger.java")], &[], &classes);
     let (document, said) = exercise(
         folder.path(),
-        &["classes", "--all", "--budget", "40s", "--tests", "tests"],
+        &["classes", "--all", "--budget", "90s", "--tests", "tests"],
     );
     for method in ["add", "enterOnce", "last"] {
         let found = about(&document, method);
@@ -154,7 +154,7 @@ fn classes_of_the_jdk_are_exercised_without_an_agent_in_them() {
             "--only",
             "StringBuffer.append",
             "--budget",
-            "40s",
+            "90s",
         ],
     );
     let found = about(&document, "append");
@@ -180,7 +180,7 @@ fn a_documented_bug_becomes_a_test_that_fails_until_it_is_repaired() {
             "--only",
             only,
             "--budget",
-            "40s",
+            "90s",
             "--tests",
             "tests",
         ],
