@@ -14,7 +14,7 @@ import untorn.exercise.Sequence.Statement;
 /** A state, two calls for two threads, and queries for afterwards. */
 final class Case {
     /** Milliseconds after which a call does not come back: alone, and with another one. */
-    private static final int ALONE = 400, TOGETHER = 3000, HEAD_START = 3;
+    private static final int ALONE = 1500, TOGETHER = 5000, HEAD_START = 3;
     private static final int LONGEST_STATE = 6, MOST_QUERIES = 8;
     private static final String[] ASKING = {"get", "contains", "is", "has", "index", "peek", "count", "size"};
     /** They change too much, or nothing that could be compared comes from them. */

@@ -29,6 +29,8 @@ pub struct Shown {
 struct Sum<'r> {
     states: u64,
     tries: u64,
+    /// Pairs that time did not suffice for.
+    untried: usize,
     visible: Vec<(&'r Pair, &'r Visible)>,
 }
 
@@ -62,7 +64,12 @@ pub fn judge(
     };
     let mut lowered = 0;
     for (number, finding) in document.findings.iter_mut().enumerate() {
-        let sum = tried(&|pair| pair.finding == Some(number));
+        let mut sum = tried(&|pair| pair.finding == Some(number));
+        let own =
+            (chosen.pairs.iter().enumerate()).filter(|(_, pair)| pair.finding == Some(number));
+        sum.untried = own
+            .filter(|(at, _)| !results.tried.contains_key(at))
+            .count();
         if sum.tries == 0 {
             continue;
         }
@@ -217,7 +224,8 @@ fn apply(finding: &mut Finding, sum: &Sum<'_>) -> bool {
         .evidence
         .notes
         .push(format!("Not visibly torn: {how}."));
-    if sum.states < ENOUGH_STATES || sum.tries < ENOUGH_TRIES {
+    // With partners left that nobody tried, nothing is said.
+    if sum.states < ENOUGH_STATES || sum.tries < ENOUGH_TRIES || sum.untried > 0 {
         return false;
     }
     rank.level = Level::Low;
