@@ -2,6 +2,7 @@
 //!
 //! The beginning of a trace is a trace: what is reported of it is right, and what was left out is said.
 
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use untorn_live::signals::is_end_asked_for;
@@ -9,32 +10,36 @@ use untorn_model::{Event, EventIndex, Kinds, Tables};
 use untorn_trace::{Error, Note, Progress, Replay, Source};
 
 /// A source that may end early.
-pub struct Partial<'a> {
-    source: &'a mut dyn Source,
+pub struct Partial {
+    source: Box<dyn Source + Send>,
     until: Option<Instant>,
-    cut: bool,
+    cut: Arc<OnceLock<Progress>>,
 }
 
-impl<'a> Partial<'a> {
-    pub fn of(source: &'a mut dyn Source, budget: Option<Duration>) -> Self {
-        Self {
+/// How far a source came that ended early.
+pub struct Cut(Arc<OnceLock<Progress>>);
+
+impl Partial {
+    pub fn of(source: Box<dyn Source + Send>, budget: Option<Duration>) -> (Box<Self>, Cut) {
+        let cut = Arc::new(OnceLock::new());
+        let partial = Self {
             source,
             until: budget.map(|budget| Instant::now() + budget),
-            cut: false,
-        }
+            cut: Arc::clone(&cut),
+        };
+        (Box::new(partial), Cut(cut))
     }
+}
 
+impl Cut {
     /// What to tell the user, if not all was read.
     pub fn left_out(&self) -> Option<String> {
-        if !self.cut {
-            return None;
-        }
+        let Progress { done, total } = *self.0.get()?;
         let why = if is_end_asked_for() {
             "stopped"
         } else {
             "the budget was spent"
         };
-        let Progress { done, total } = self.source.progress();
         let part = match total {
             Some(total) if total > 0 => format!("{} % of the trace", 100 * done / total),
             _ => "the beginning of the trace".to_owned(),
@@ -45,7 +50,7 @@ impl<'a> Partial<'a> {
     }
 }
 
-impl Source for Partial<'_> {
+impl Source for Partial {
     fn tables(&self) -> &Tables {
         self.source.tables()
     }
@@ -53,7 +58,8 @@ impl Source for Partial<'_> {
     fn fill(&mut self, into: &mut Vec<Event>) -> Result<Kinds, Error> {
         let late = self.until.is_some_and(|until| Instant::now() >= until);
         if late || is_end_asked_for() {
-            self.cut = true;
+            // Only the first time counts.
+            self.cut.set(self.source.progress()).ok();
             into.clear();
             return Ok(Kinds::default());
         }

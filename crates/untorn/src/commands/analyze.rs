@@ -6,7 +6,7 @@ use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
 use untorn_findings::Document;
 use untorn_spec::Specification;
-use untorn_trace::{OpenOptions, open, spool};
+use untorn_trace::{OpenOptions, Source, open, spool};
 
 use crate::cli::AnalyzeArgs;
 use crate::declared;
@@ -62,18 +62,19 @@ fn analyze(
     let options = OpenOptions {
         lenient: args.input.lenient,
     };
-    let mut source = open(trace, options)?;
+    // Limited before it is copied: what does not end could not be copied to its end.
+    let (partial, cut) = Partial::of(open(trace, options)?, args.budget);
+    let mut source: Box<dyn Source + Send> = partial;
     let wants_replay = analyses.iter().any(|analysis| analysis.needs_replay());
     if wants_replay && source.replay().is_none() {
         source = spool(source)?;
     }
     let mut bar = Bar::new();
-    let mut part = Partial::of(source.as_mut(), args.budget);
-    let outcome = untorn_analyses::run(&mut part, analyses, &mut |progress| {
+    let outcome = untorn_analyses::run(source.as_mut(), analyses, &mut |progress| {
         bar.update(progress);
     })?;
     drop(bar);
-    part.left_out().iter().for_each(|text| note(text));
+    cut.left_out().iter().for_each(|text| note(text));
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));
     if let Some(of_trace) = wanted.profile() {
