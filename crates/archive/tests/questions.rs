@@ -329,20 +329,18 @@ fn a_file_that_is_broken_behind_its_footer_is_named_and_the_rest_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let all = make(2, 10);
     let archive = fill(folder.path(), &all);
-    let mut of_runs = Vec::new();
-    let day = folder.path().join("findings/project=shop/day=2026-03-01");
-    for entry in fs::read_dir(day).unwrap() {
-        of_runs.push(entry.unwrap().path());
-    }
-    let mut bytes = fs::read(&of_runs[0]).unwrap();
+    let days = folder.path().join("findings/project=shop");
+    let day = fs::read_dir(days).unwrap().next().unwrap().unwrap().path();
+    let broken = fs::read_dir(day).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&broken).unwrap();
     for byte in &mut bytes[4..200] {
         *byte ^= 0x5a;
     }
-    fs::write(&of_runs[0], bytes).unwrap();
+    fs::write(&broken, bytes).unwrap();
     let question = "SELECT count(DISTINCT run) AS runs, max(message) FROM findings";
     let answer = archive.ask(question, &Narrow::default()).unwrap();
     assert_eq!(answer.complaints.len(), 1, "{answer:?}");
-    let named = of_runs[0].file_name().unwrap().to_str().unwrap();
+    let named = broken.file_name().unwrap().to_str().unwrap();
     assert!(answer.complaints[0].to_string().contains(named));
     let with_findings = (all.iter())
         .filter(|made| made.methods.values().any(|counts| counts.1 > 0))

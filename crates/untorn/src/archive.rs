@@ -154,7 +154,7 @@ fn program() -> Command {
 
 fn absent(error: &std::io::Error) -> Failure {
     Failure::Usage(format!(
-        "{PROGRAM} cannot be started ({error}): it is beside untorn in the archive and the package, and cargo install --path crates/archive builds it"
+        "{PROGRAM} cannot be started ({error}): cargo install --locked --path crates/archive installs it beside untorn"
     ))
 }
 

@@ -2,8 +2,16 @@
 
 use std::time::Duration;
 
-/// Reads one; without a unit it is in seconds.
+/// Reads one that is longer than nothing; without a unit it is in seconds.
 pub fn parse(text: &str) -> Result<Duration, String> {
+    match seconds(text)? {
+        0 => Err("more than nothing".to_owned()),
+        seconds => Ok(Duration::from_secs(seconds)),
+    }
+}
+
+/// Reads one, as seconds; without a unit it is in seconds.
+pub fn seconds(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "" | "s" => 1,
@@ -14,15 +22,8 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     let number: u64 = digits
         .parse()
         .map_err(|_| "a number with s, m or h behind it, such as 5m".to_owned())?;
-    match number.checked_mul(unit) {
-        Some(0) | None => Err("more than nothing, and less than the age of the world".to_owned()),
-        Some(seconds) => Ok(Duration::from_secs(seconds)),
-    }
-}
-
-/// Reads one, as seconds.
-pub fn seconds(text: &str) -> Result<u64, String> {
-    parse(text).map(|time| time.as_secs())
+    let seconds = number.checked_mul(unit);
+    seconds.ok_or_else(|| "less than the age of the world".to_owned())
 }
 
 /// As people say it: `45 s`, `12 min`, `3 h 5 min`.
@@ -49,6 +50,8 @@ mod tests {
         for wrong in ["", "m", "5 m", "5d", "0", "-1", "99999999999999999999h"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+        // A budget may be spent at once.
+        assert_eq!(super::seconds("0"), Ok(0));
         assert_eq!(words(Duration::from_secs(119)), "119 s");
         assert_eq!(words(Duration::from_mins(2)), "2 min");
         assert_eq!(words(Duration::from_mins(185)), "3 h 5 min");

@@ -5,6 +5,7 @@
 mod interim;
 mod kotlin;
 mod lsp;
+mod partial;
 #[path = "../program/mod.rs"]
 #[allow(dead_code, reason = "others use more of it")]
 mod program;
