@@ -50,7 +50,12 @@ impl Archive {
     pub fn ask(&self, sql: &str, narrow: &Narrow) -> Result<Answer, Error> {
         let mut files = self.files(&Table::ALL, narrow)?;
         let mut complaints = self.verify(&mut files, Closely::Footer);
-        match self.runtime.block_on(self.answer(sql, &files)) {
+        let mut answer = self.runtime.block_on(self.answer(sql, &files, true));
+        if matches!(&answer, Err(error) if is_out_of_memory(error)) {
+            // Sorting takes longer and goes to disk.
+            answer = self.runtime.block_on(self.answer(sql, &files, false));
+        }
+        match answer {
             Ok((columns, rows)) => Ok(Answer {
                 columns,
                 rows,
@@ -63,7 +68,7 @@ impl Archive {
                     return Err(Error::Question(said(&error)));
                 }
                 complaints.extend(broken);
-                let again = self.runtime.block_on(self.answer(sql, &files));
+                let again = self.runtime.block_on(self.answer(sql, &files, true));
                 let (columns, rows) = again.map_err(|error| Error::Question(said(&error)))?;
                 Ok(Answer {
                     columns,
@@ -78,13 +83,15 @@ impl Archive {
         &self,
         sql: &str,
         files: &Files,
+        joins_in_memory: bool,
     ) -> Result<(SchemaRef, Vec<RecordBatch>), DataFusionError> {
         let runtime = RuntimeEnvBuilder::new()
             .with_memory_limit(MEMORY, 1.0)
             .build_arc()?;
         let store_url = ObjectStoreUrl::parse(STORE)?;
         runtime.register_object_store(store_url.as_ref(), Arc::clone(&self.store));
-        let config = SessionConfig::new().with_information_schema(true);
+        let mut config = SessionConfig::new().with_information_schema(true);
+        config.options_mut().optimizer.prefer_hash_join = joins_in_memory;
         let state = SessionStateBuilder::new_with_default_features()
             .with_config(config)
             .with_runtime_env(runtime)
@@ -103,6 +110,10 @@ impl Archive {
         let columns = Arc::new(asked.schema().as_arrow().clone());
         Ok((columns, asked.collect().await?))
     }
+}
+
+fn is_out_of_memory(error: &DataFusionError) -> bool {
+    matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
 }
 
 /// What the engine says, on one line and without its own prefixes.

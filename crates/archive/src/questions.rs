@@ -1,6 +1,7 @@
 //! Questions that have a name.
 //!
-//! Each is plain SQL over the tables, so that `query` can ask a variation of it; [`Question::sql`] is what docs/archive.md shows.
+//! Each is plain SQL over the tables, so that `query` can ask a variation of it.
+//! Of two tables that are joined the smaller one stands first, since the engine keeps that one in memory.
 
 use crate::files::Narrow;
 
@@ -44,7 +45,7 @@ impl Question {
                         count(*) AS runs, min(g.day) AS since,
                         first_value(r.version ORDER BY r.at) AS since_version,
                         string_agg(DISTINCT r.service, ', ') AS services
-                 FROM regions g JOIN runs r ON g.run = r.run AND g.project = r.project
+                 FROM runs r JOIN regions g ON g.run = r.run AND g.project = r.project
                  WHERE g.torn > 0
                  GROUP BY g.region, g.class, g.method, g.block
                  ORDER BY torn DESC, region LIMIT {limit}"
@@ -59,7 +60,7 @@ impl Question {
                 "SELECT {NAME} AS region, r.version, count(*) AS runs,
                         sum(CASE WHEN g.torn > 0 THEN 1 ELSE 0 END) AS torn_in,
                         sum(g.torn) AS torn, sum(g.entered) AS entered
-                 FROM regions g JOIN runs r ON g.run = r.run AND g.project = r.project
+                 FROM runs r JOIN regions g ON g.run = r.run AND g.project = r.project
                  WHERE g.torn IS NOT NULL AND g.entered > 0
                  GROUP BY g.region, g.class, g.method, g.block, r.version
                  HAVING sum(CASE WHEN g.torn > 0 THEN 1 ELSE 0 END) BETWEEN 1 AND count(*) - 1
@@ -92,11 +93,11 @@ impl Question {
 fn trend(by: &str) -> String {
     format!(
         "WITH found AS (
-             SELECT DISTINCT {by} AS part, f.fingerprint, r.at
-             FROM findings f JOIN runs r ON f.run = r.run AND f.project = r.project
+             SELECT DISTINCT {by} AS part, f.fingerprint, r.at AS moment
+             FROM runs r JOIN findings f ON f.run = r.run AND f.project = r.project
              WHERE f.rank <> 'low'),
          firsts AS (
-             SELECT first_value(part ORDER BY at) AS part, fingerprint
+             SELECT first_value(part ORDER BY moment) AS part, fingerprint
              FROM found GROUP BY fingerprint),
          ran AS (
              SELECT {by} AS part, count(*) AS runs, min(r.at) AS began,
@@ -117,20 +118,22 @@ fn fresh(version: Option<&str>) -> String {
     let chosen = match version {
         // A quote is doubled, so that nothing but a text can come of it.
         Some(version) => format!("'{}'", version.replace('\'', "''")),
-        None => "(SELECT coalesce(version, day) FROM runs ORDER BY at DESC LIMIT 1)".to_owned(),
+        None => {
+            "(SELECT coalesce(version, day) FROM runs ORDER BY runs.at DESC LIMIT 1)".to_owned()
+        }
     };
     format!(
-        "WITH parts AS (SELECT run, project, at, coalesce(version, day) AS part FROM runs),
-         began AS (SELECT min(at) AS at FROM parts WHERE part = {chosen}),
+        "WITH parts AS (SELECT run, project, runs.at AS moment, coalesce(version, day) AS part FROM runs),
+         began AS (SELECT min(moment) AS moment FROM parts WHERE part = {chosen}),
          seen AS (
-             SELECT f.fingerprint, f.class, f.method, f.verdict, f.rank, f.message, p.part, p.at
-             FROM findings f JOIN parts p ON f.run = p.run AND f.project = p.project),
+             SELECT f.fingerprint, f.class, f.method, f.verdict, f.rank, f.message, p.part, p.moment
+             FROM parts p JOIN findings f ON f.run = p.run AND f.project = p.project),
          earlier AS (
              SELECT DISTINCT s.fingerprint FROM seen s CROSS JOIN began b
-             WHERE s.at < b.at AND s.part <> {chosen})
+             WHERE s.moment < b.moment AND s.part <> {chosen})
          SELECT coalesce(s.class || '.', '') || s.method AS region, s.rank, s.verdict,
-                count(*) AS runs, first_value(s.message ORDER BY s.at) AS message
-         FROM seen s LEFT JOIN earlier e ON s.fingerprint = e.fingerprint
+                count(*) AS runs, first_value(s.message ORDER BY s.moment) AS message
+         FROM earlier e RIGHT JOIN seen s ON s.fingerprint = e.fingerprint
          WHERE s.part = {chosen} AND e.fingerprint IS NULL
          GROUP BY s.fingerprint, s.class, s.method, s.rank, s.verdict
          ORDER BY CASE s.rank WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, region"

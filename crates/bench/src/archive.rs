@@ -205,7 +205,7 @@ archive, sql = sys.argv[1], sys.argv[2]
 begun = time.time()
 db = duckdb.connect()
 for table in ['runs', 'regions', 'findings']:
-    db.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{archive}/{table}/**/*.parquet', hive_partitioning = true)")
+    db.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{archive}/{table}/**/*.parquet', hive_partitioning = true, hive_types_autocast = false)")
 db.execute(sql).fetchall()
 print(f'{time.time() - begun:.2f}')
 "#;
