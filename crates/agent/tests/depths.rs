@@ -14,9 +14,9 @@ use untorn_channel::config::{Mode, Tracking};
 use untorn_live::{Limits, watch};
 
 /// How many depths of one frame to begin at: frames of two sizes, so that each remaining stack is tried.
-const BEGINS: &str = "16";
+const BEGINS: &str = "8";
 /// Where frames are so large that fewer will do, and slow.
-const FEWER: &str = "5";
+const FEWER: &str = "3";
 
 fn ways() -> [(&'static str, Config); 4] {
     let config = Config {
