@@ -13,6 +13,7 @@ mod attach;
 mod callbacks;
 pub mod counts;
 mod faults;
+mod frames;
 pub mod instrument;
 pub mod jdk;
 mod jvm;

@@ -167,6 +167,9 @@ impl Weaver<'_, '_> {
         }
         if matches!(row.effect, Effect::Await | Effect::Meet) {
             after = Some(self.entry("await", &plain)?);
+            // What is taken here and not told of would never be given back.
+            let reserve = self.entry_without_context("reserve", "()V")?;
+            self.body.before(index).invoke(Op::Invokestatic, reserve);
         }
         self.counts.add("sites: library order");
         let context = self.context()?;

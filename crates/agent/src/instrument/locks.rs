@@ -6,6 +6,7 @@
 //!
 //! The entry hangs on what all views and conditions of a lock have in common: its synchronizer, or the `StampedLock` itself.
 //! Releases are told before they happen and acquisitions after, so that what was recorded of a lock never lags behind what others may see.
+//! Whatever comes first also makes sure that there is enough stack for what follows: an error between what the platform does and what is recorded of it would lose one of the two.
 
 use untorn_classfile::edit::{Label, Snippet};
 use untorn_classfile::read::{Access, PoolIndex};
@@ -179,6 +180,10 @@ pub fn edit(bytes: &[u8], ids: &Registry) -> Result<Vec<u8>, EditError> {
         };
         let body = hook.insert(&mut editor, body, does)?;
         editor.put(body)?;
+        if matches!(does, Does::Take(_)) {
+            // Reserved stack, which some of them ask for, delays the error to their end, when the lock is taken.
+            editor.drop_annotations(index);
+        }
     }
     editor.finish()
 }
@@ -208,12 +213,6 @@ impl Hook<'_> {
         mut body: MethodEditor<'a>,
         does: Does,
     ) -> Result<MethodEditor<'a>, EditError> {
-        let plain = |name, mode| Call {
-            name,
-            result: None,
-            stamp: false,
-            mode,
-        };
         match does {
             Does::Take(mode) => {
                 let result = match self.result {
@@ -225,6 +224,7 @@ impl Hook<'_> {
                     result,
                     ..plain("lockTaken", Some(mode))
                 };
+                self.reserve(editor, &mut body)?;
                 for index in returns(&body) {
                     self.call(editor, &mut body, Some(index), &taken)?;
                 }
@@ -264,6 +264,23 @@ impl Hook<'_> {
         Ok(body)
     }
 
+    /// Makes sure, at the entry of the method, that there is enough stack to take the lock, to tell of it and to give it up.
+    fn reserve<'a>(
+        &self,
+        editor: &mut ClassEditor<'a>,
+        body: &mut MethodEditor<'a>,
+    ) -> Result<(), EditError> {
+        let skip = body.new_label();
+        let entry = self.entry(editor)?;
+        let target = editor.pool.method_ref(RUNTIME, "reserve", "()V")?;
+        let mut code = body.at_entry();
+        entry.load(&mut code);
+        code.jump(Op::Ifnull, skip)
+            .invoke(Op::Invokestatic, target)
+            .bind(skip);
+        Ok(())
+    }
+
     /// Inserts a call for locks that carry an entry, at the entry of the method or before an instruction.
     fn call<'a>(
         &self,
@@ -273,12 +290,13 @@ impl Hook<'_> {
         call: &Call<'_>,
     ) -> Result<(), EditError> {
         let skip = body.new_label();
-        let pieces = self.pieces(editor, call)?;
+        let entry = self.entry(editor)?;
+        let target = call.target(editor)?;
         let mut code = match place {
             None => body.at_entry(),
             Some(index) => body.before(index),
         };
-        pieces.load(&mut code);
+        entry.load(&mut code);
         code.jump(Op::Ifnull, skip);
         if let Some((_, copy)) = call.result {
             code.op(copy);
@@ -286,12 +304,12 @@ impl Hook<'_> {
         if call.stamp {
             code.local(Op::Lload, 1);
         }
-        pieces.load(&mut code);
+        entry.load(&mut code);
         if let Some(mode) = call.mode {
             code.push_int(mode as i32, &mut editor.pool)?;
         }
         code.push_int(self.site, &mut editor.pool)?
-            .invoke(Op::Invokestatic, pieces.target)
+            .invoke(Op::Invokestatic, target)
             .bind(skip);
         Ok(())
     }
@@ -305,29 +323,24 @@ impl Hook<'_> {
         woken: &Call<'_>,
     ) -> Result<(), EditError> {
         let (end, handler, skip) = (body.new_label(), body.new_label(), body.new_label());
-        let pieces = self.pieces(editor, woken)?;
+        let entry = self.entry(editor)?;
+        let target = woken.target(editor)?;
         let this = [(0, editor.pool.object_type(self.class)?)];
         let throwable = editor.pool.object_type("java/lang/Throwable")?;
         let mut code = body.append();
         code.bind(end).bind(handler).frame(&this, &[throwable]);
-        pieces.load(&mut code);
+        entry.load(&mut code);
         code.jump(Op::Ifnull, skip);
-        pieces.load(&mut code);
+        entry.load(&mut code);
         code.push_int(self.site, &mut editor.pool)?
-            .invoke(Op::Invokestatic, pieces.target)
+            .invoke(Op::Invokestatic, target)
             .bind(skip)
             .op(Op::Athrow);
         body.protect(start, end, handler, PoolIndex::NONE, false);
         Ok(())
     }
 
-    fn pieces(&self, editor: &mut ClassEditor<'_>, call: &Call<'_>) -> Result<Pieces, EditError> {
-        let descriptor = format!(
-            "({}{}{OBJECT}{}I)V",
-            call.result.map_or("", |(kind, _)| kind),
-            if call.stamp { "J" } else { "" },
-            if call.mode.is_some() { "I" } else { "" },
-        );
+    fn entry(&self, editor: &mut ClassEditor<'_>) -> Result<Entry, EditError> {
         let (holder, carrier) = match self.carrier {
             Some((field, kind)) => {
                 let carrier = editor.pool.field_ref(self.class, field, kind)?;
@@ -335,22 +348,41 @@ impl Hook<'_> {
             }
             None => (STAMPED, None),
         };
-        Ok(Pieces {
+        Ok(Entry {
             carrier,
             entry: editor.pool.field_ref(holder, ENTRY, OBJECT)?,
-            target: editor.pool.method_ref(RUNTIME, call.name, &descriptor)?,
         })
     }
 }
 
-/// The constants of a call.
-struct Pieces {
-    carrier: Option<PoolIndex>,
-    entry: PoolIndex,
-    target: PoolIndex,
+impl Call<'_> {
+    fn target(&self, editor: &mut ClassEditor<'_>) -> Result<PoolIndex, EditError> {
+        let descriptor = format!(
+            "({}{}{OBJECT}{}I)V",
+            self.result.map_or("", |(kind, _)| kind),
+            if self.stamp { "J" } else { "" },
+            if self.mode.is_some() { "I" } else { "" },
+        );
+        Ok(editor.pool.method_ref(RUNTIME, self.name, &descriptor)?)
+    }
 }
 
-impl Pieces {
+const fn plain(name: &'static str, mode: Option<Mode>) -> Call<'static> {
+    Call {
+        name,
+        result: None,
+        stamp: false,
+        mode,
+    }
+}
+
+/// The fields that lead to the entry of `this`.
+struct Entry {
+    carrier: Option<PoolIndex>,
+    entry: PoolIndex,
+}
+
+impl Entry {
     /// Pushes the entry of `this`, or null.
     fn load(&self, code: &mut Snippet<'_>) {
         code.local(Op::Aload, 0);

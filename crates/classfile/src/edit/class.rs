@@ -18,6 +18,7 @@ pub struct ClassEditor<'a> {
     pub access: Access,
     bodies: Vec<Option<Rewritten>>,
     field_access: Vec<(usize, Access)>,
+    unannotated: Vec<usize>,
     new_fields: Vec<u8>,
     new_field_count: usize,
     new_methods: Vec<u8>,
@@ -40,6 +41,7 @@ impl<'a> ClassEditor<'a> {
             access: class.access,
             bodies: vec![None; class.methods.len()],
             field_access: Vec::new(),
+            unannotated: Vec::new(),
             new_fields: Vec::new(),
             new_field_count: 0,
             new_methods: Vec::new(),
@@ -203,6 +205,11 @@ impl<'a> ClassEditor<'a> {
         Ok(())
     }
 
+    /// Leaves the annotations that are kept at run time off a method that is [edited](Self::put).
+    pub fn drop_annotations(&mut self, index: usize) {
+        self.unannotated.push(index);
+    }
+
     /// The edited class file.
     pub fn finish(&self) -> Result<Vec<u8>> {
         let class = &self.class;
@@ -246,9 +253,12 @@ impl<'a> ClassEditor<'a> {
             class.methods.len() + self.new_method_count,
             "methods",
         )?);
-        for (method, body) in class.methods.iter().zip(&self.bodies) {
+        for (index, (method, body)) in class.methods.iter().zip(&self.bodies).enumerate() {
             match body {
-                Some(rewritten) => write_method(method, rewritten, &mut out)?,
+                Some(rewritten) => {
+                    let annotated = !self.unannotated.contains(&index);
+                    write_method(method, rewritten, annotated, &mut out)?;
+                }
                 None => out.extend_from_slice(method.bytes),
             }
         }
@@ -267,7 +277,12 @@ impl<'a> ClassEditor<'a> {
     }
 }
 
-fn write_method(method: &Member<'_>, rewritten: &Rewritten, out: &mut Vec<u8>) -> Result<()> {
+fn write_method(
+    method: &Member<'_>,
+    rewritten: &Rewritten,
+    annotated: bool,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     for part in [
         rewritten.access.0,
         rewritten.name.0,
@@ -275,9 +290,11 @@ fn write_method(method: &Member<'_>, rewritten: &Rewritten, out: &mut Vec<u8>) -
     ] {
         out.extend(part.to_be_bytes());
     }
-    out.extend(body::short(method.attributes.0.len(), "attributes")?);
+    let kept = |name: &[u8]| annotated || name != b"RuntimeVisibleAnnotations";
+    let attributes = method.attributes.0.iter().filter(|it| kept(it.name));
+    out.extend(body::short(attributes.clone().count(), "attributes")?);
     let mut code = rewritten.code.as_deref();
-    for attribute in method.attributes.iter() {
+    for attribute in attributes {
         let data = match attribute.name {
             b"Code" => code.take().unwrap_or(attribute.data),
             _ => attribute.data,

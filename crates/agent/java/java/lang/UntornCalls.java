@@ -34,6 +34,8 @@ final class UntornCalls {
     static boolean begin(Object receiver, Object content, int mode, int site, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip) return false;
         int kind = mode & ~UntornRuntime.READS;
+        // Who could not be told of what it has changed might not undo it.
+        if (kind == mode) UntornStack.forGiving();
         if (UntornMode.FIRST && kind != UntornRuntime.STEP) return true;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(content, receiver, c);

@@ -17,6 +17,10 @@ import jdk.internal.misc.Unsafe;
  * so does one of a lock that implements {@link Lock} in code of its own: what that does is seen if it is made of these.
  * The site of an event is that of the watched call which led to it, or the lock's own method if none did.
  *
+ * <p>A thread for which the stack gets too short between what a lock does and what is recorded of it would leave the lock
+ * held, or the reader believing so. So each hook that comes first makes sure of its stack for all that follows, the platform's
+ * own part included ({@link UntornStack}).
+ *
  * <p>A {@link StampedLock} has no owner. Once a thread gives up a stamp that another one took, it is no lock any more, as
  * far as is recorded: it orders threads as before ({@link UntornEntry#cross}). The first thread stays its holder until it
  * gives up what it takes later, if it ever does.
@@ -140,6 +144,7 @@ final class UntornLocks {
     }
 
     static void given(Object entry, int mode, int site) {
+        UntornStack.forGiving();
         UntornThread c = context();
         int at = site(site, c);
         if (!c.silent) give((UntornEntry) entry, mode, at, c);
@@ -171,6 +176,8 @@ final class UntornLocks {
      * given up must be told of before others see it; what it becomes is taken first, as there is no moment without.
      */
     static void converting(long stamp, Object lock, int to, int site) {
+        if (to == UntornRuntime.OPTIMISTIC) UntornStack.forGiving();
+        else UntornStack.forTaking();
         UntornThread c = context();
         UntornEntry entry = (UntornEntry) lock;
         int from = mode(stamp);
@@ -218,6 +225,7 @@ final class UntornLocks {
     }
 
     static void waits(Object entry, int site) {
+        UntornStack.forTaking();
         UntornThread c = context();
         int at = site(site, c);
         if (!c.silent) UntornSync.waits((UntornEntry) entry, at, c);
@@ -228,6 +236,7 @@ final class UntornLocks {
     }
 
     static void notified(Object entry, int site) {
+        UntornStack.forGiving();
         UntornThread c = context();
         int at = site(site, c);
         if (!c.silent) UntornSync.notifies((UntornEntry) entry, at, c);

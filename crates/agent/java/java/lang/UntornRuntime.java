@@ -20,6 +20,7 @@ import jdk.internal.vm.annotation.ForceInline;
  *     a little earlier than it would have. (The platform's annotation for reserved stack is no way out: it delays the
  *     error past the program's own handlers.) So every state in between must be one that the next call repairs:
  *     {@link UntornShadow} says how, and what takes a lock first makes sure of its stack ({@link UntornThread#probe}).
+ *     What the program takes and gives up by the platform's own locks must not fail halfway either: {@link UntornStack}.
  *     Calls of these methods that stand in an exception handler must lie outside every exception range that leads back
  *     to that handler (javac's handler for {@code monitorexit} covers itself), or the handler would loop.
  * <li>What instrumented code calls is either a call in compiled code, too, or larger than C1 inlines (35 bytes, a test
@@ -276,6 +277,15 @@ public final class UntornRuntime {
     }
 
     // ---- hooks in java.util.concurrent.locks, for locks that carry an entry; the site is the hook's own ---------------
+
+    /**
+     * Before something is taken from other threads that is recorded once it is taken: fails here, where nothing has happened,
+     * if the stack is too short for both and for giving it back.
+     */
+    @DontInline
+    public static void reserve() {
+        if (on) UntornStack.forTaking();
+    }
 
     /** At each return of a method that takes a lock, with its result; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
     @DontInline

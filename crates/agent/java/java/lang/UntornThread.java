@@ -59,8 +59,6 @@ public final class UntornThread {
     static final long CONTEXT = U.objectFieldOffset(Thread.class, "$untornContext");
     private static final long POSITION = U.objectFieldOffset(UntornThread.class, "position");
     static final long POLL = U.objectFieldOffset(UntornThread.class, "poll");
-    /** Calls that a slow path makes below the one that probes. */
-    private static final int PROBE_DEPTH = 48;
     private static final long SHARED_SEEN = U.objectFieldOffset(UntornThread.class, "sharedSeen");
     private static final long SHARES = U.objectFieldOffset(UntornThread.class, "shares");
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
@@ -109,6 +107,7 @@ public final class UntornThread {
         waste = U.allocateMemory(SEGMENT_BYTES + 1024 * EVENT_BYTES);
         segments = address + U.getLong(address + CONTROL_SEGMENTS_AT);
         memory = address;
+        U.ensureClassInitialized(UntornStack.class);
         U.ensureClassInitialized(UntornLimits.class);
         U.ensureClassInitialized(UntornMode.class);
         U.ensureClassInitialized(UntornShadow.class);
@@ -1377,18 +1376,9 @@ public final class UntornThread {
 
     // ---- the stack ------------------------------------------------------------------------------------------------
 
-    /**
-     * Fails here, where nothing has been done yet, if the stack is too short for what follows.
-     * Costs about a hundred nanoseconds, so it is for slow paths only.
-     */
+    /** Fails here, where nothing has been done yet, if the stack is too short for the slow path that follows. */
     static void probe() {
-        probe(PROBE_DEPTH, 0, 0, 0, 0);
-    }
-
-    /** The parameters make the frame as large as those of our own methods. */
-    @DontInline
-    private static long probe(int depth, long a, long b, long c, long d) {
-        return depth == 0 ? a + b + c + d : probe(depth - 1, b, c, d, a) + 1;
+        UntornStack.forSlowPath();
     }
 
     // ---- the global lock ------------------------------------------------------------------------------------------

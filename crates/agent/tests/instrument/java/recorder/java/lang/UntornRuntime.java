@@ -146,6 +146,8 @@ public final class UntornRuntime {
         event("lock " + name(lock));
     }
 
+    public static void reserve() {}
+
     public static void signal(Object synchronizer, int site, UntornThread c) {
         event("signal " + name(synchronizer));
     }
