@@ -75,6 +75,7 @@ pub struct Explicit {
 
 const REENTRANT: &str = "java/util/concurrent/locks/ReentrantLock";
 const READ_WRITE: &str = "java/util/concurrent/locks/ReentrantReadWriteLock";
+const STAMPED: &str = "java/util/concurrent/locks/StampedLock";
 
 /// The lock behind the receiver of `lock` or `unlock`.
 pub fn explicit(
@@ -83,16 +84,19 @@ pub fn explicit(
     locks: &mut Locks,
     shape: &Shape<'_>,
     receiver: ValueId,
+    own: LockMode,
 ) -> Explicit {
     if let Some(kept) = kept_side(world, facts, locks, shape, receiver) {
         return kept;
     }
     let (value, mode) = underlying(world, shape, receiver);
-    let wanted = if mode.is_some() {
-        READ_WRITE
-    } else {
-        REENTRANT
+    let stamped = is_stamped(world, shape.body.ty(value).class());
+    let wanted = match mode {
+        Some(_) => READ_WRITE,
+        None if stamped => STAMPED,
+        None => REENTRANT,
     };
+    let mode = mode.or(stamped.then_some(own));
     let excludes = is_exactly(world, shape, value, wanted);
     // A cast hides that one object is locked in two ways.
     let hidden = matches!(
@@ -137,6 +141,11 @@ fn kept_side(
     };
     let excludes = classes.class_name(class) == READ_WRITE;
     Some(Explicit { lock, excludes })
+}
+
+/// Whether a class is the lock that gives stamps.
+pub fn is_stamped(world: &World<'_>, class: Option<ClassId>) -> bool {
+    class.is_some_and(|class| world.table().class_name(class) == STAMPED)
 }
 
 fn underlying(world: &World<'_>, shape: &Shape<'_>, value: ValueId) -> (ValueId, Option<LockMode>) {
