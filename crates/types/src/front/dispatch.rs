@@ -102,10 +102,13 @@ impl World<'_> {
         if passed.is_empty() {
             return Vec::new();
         }
-        (self.made.iter())
-            .filter(|&&made| passed.iter().any(|&of| classes.is_subtype(made, of)))
-            .filter_map(|&made| classes.select(made, named))
-            .collect()
+        let mut found: Vec<MethodId> = (passed.into_iter())
+            .flat_map(|of| self.made_below(of).to_vec())
+            .filter_map(|made| classes.select(made, named))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Whether any object may be behind the receiver of a call, for all that points-to sets say.

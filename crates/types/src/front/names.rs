@@ -1,12 +1,12 @@
 //! Lock expressions for values.
 
-use untorn_program::ir::{Const, Def, Op};
+use untorn_program::ir::{Body, Const, Def, Op};
 use untorn_program::library::LockMode;
 use untorn_program::{ClassId, FieldId, MethodId, ValueId};
 
 use super::fields::FieldFacts;
 use super::fresh::Shape;
-use super::world::World;
+use super::world::{Side, World};
 use crate::locks::{FieldName, Lock, Locks, Root};
 
 /// The binary name of a class, as the user writes it.
@@ -97,7 +97,7 @@ pub fn explicit(
         None => REENTRANT,
     };
     let mode = mode.or(stamped.then_some(own));
-    let excludes = is_exactly(world, shape, value, wanted);
+    let excludes = is_exactly(world, shape.method, shape.body, value, wanted);
     // A cast hides that one object is locked in two ways.
     let hidden = matches!(
         shape.body.defining(value).map(|i| &i.op),
@@ -126,20 +126,21 @@ fn kept_side(
     let Op::GetField { object, field } = shape.body.defining(receiver)?.op else {
         return None;
     };
-    let (both, mode) = world.side(field)?;
+    let Side {
+        of: both,
+        mode,
+        of_platform: excludes,
+    } = world.side(field)?;
     if !facts.is_final(world, field) || !facts.is_final(world, both) {
         return None;
     }
     let base = name(world, facts, locks, shape, object);
     let step = field_name(world, locks, both);
     let plain = locks.field(base, step)?;
-    let classes = world.table();
-    let class = classes.field(both).ty.class()?;
     let lock = match mode {
         LockMode::Shared => locks.shared(plain),
         LockMode::Exclusive => plain,
     };
-    let excludes = classes.class_name(class) == READ_WRITE;
     Some(Explicit { lock, excludes })
 }
 
@@ -162,26 +163,34 @@ fn underlying(world: &World<'_>, shape: &Shape<'_>, value: ValueId) -> (ValueId,
     }
 }
 
-/// Whether a value can only be of this very library class.
-fn is_exactly(world: &World<'_>, shape: &Shape<'_>, value: ValueId, class: &str) -> bool {
+/// Whether a value is a read-write lock of the platform.
+pub fn is_read_write(world: &World<'_>, method: MethodId, body: &Body, value: ValueId) -> bool {
+    is_exactly(world, method, body, value, READ_WRITE)
+}
+
+/// Whether a value can only be of this very library class, or of one that extends it and locks no otherwise.
+fn is_exactly(
+    world: &World<'_>,
+    method: MethodId,
+    body: &Body,
+    value: ValueId,
+    class: &str,
+) -> bool {
     let classes = world.table();
-    if shape
-        .body
-        .ty(value)
-        .class()
-        .is_some_and(|c| classes.class_name(c) == class)
-    {
+    let of = body.ty(value).class();
+    if of.is_some_and(|of| classes.class_name(of) == class || world.locks_as(of, class)) {
         return true;
     }
     let heap = world.program.heap();
-    let nodes = heap.nodes_of(shape.method);
+    let nodes = heap.nodes_of(method);
     !nodes.is_empty()
         && nodes.iter().all(|&node| {
             let objects = heap.points_to(node, value);
             !objects.is_empty()
                 && objects.iter().all(|object| {
                     let object = heap.object(object);
-                    classes.class_name(object.class) == class
+                    let of = object.class;
+                    (classes.class_name(of) == class || world.locks_as(of, class))
                         && matches!(
                             object.kind,
                             untorn_program::heap::ObjectKind::Allocated { .. }

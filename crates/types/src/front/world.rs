@@ -4,6 +4,7 @@
 //! Everything else is known by its model only.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
@@ -46,6 +47,17 @@ pub struct Asked {
     pub callees: Callees,
 }
 
+/// A side of a read-write lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// The field that holds the lock.
+    pub of: FieldId,
+    /// Which side.
+    pub mode: LockMode,
+    /// The lock is known to be the platform's own.
+    pub of_platform: bool,
+}
+
 /// The program as the translator looks at it.
 #[derive(Debug)]
 pub struct World<'a> {
@@ -53,6 +65,7 @@ pub struct World<'a> {
     models: &'static Models,
     found: RefCell<FxHashMap<MethodId, Option<&'static Model>>>,
     quiet: RefCell<FxHashMap<ClassId, bool>>,
+    below: RefCell<FxHashMap<ClassId, Arc<[ClassId]>>>,
     /// Translated methods, in a fixed order.
     pub methods: Vec<MethodId>,
     translated: FxHashSet<MethodId>,
@@ -73,9 +86,11 @@ pub struct World<'a> {
     pub self_fields: FxHashSet<FieldId>,
     callees: FxHashMap<(MethodId, InstrId), Callees>,
     /// Fields that hold a side of the read-write lock in another field of their object, whoever writes them.
-    sides: FxHashMap<FieldId, Option<(FieldId, LockMode)>>,
+    sides: FxHashMap<FieldId, Option<Side>>,
     lambdas: FxHashSet<MethodId>,
     overriding: FxHashSet<MethodId>,
+    /// Methods of private and local classes that no other type shows, so that clients cannot name them.
+    hidden: FxHashSet<MethodId>,
     roots: FxHashSet<MethodId>,
     /// Methods that code calls which is not translated.
     called_from_afar: FxHashSet<MethodId>,
@@ -187,6 +202,7 @@ impl<'a> World<'a> {
             models,
             found: RefCell::default(),
             quiet: RefCell::default(),
+            below: RefCell::default(),
             classes: methods.iter().map(|&m| classes.method(m).class).collect(),
             methods,
             translated,
@@ -202,6 +218,7 @@ impl<'a> World<'a> {
             sides: FxHashMap::default(),
             lambdas: FxHashSet::default(),
             overriding: FxHashSet::default(),
+            hidden: FxHashSet::default(),
             roots: FxHashSet::default(),
             called_from_afar: FxHashSet::default(),
             strays: RefCell::default(),
@@ -247,6 +264,18 @@ impl<'a> World<'a> {
             || class.is_none_or(|class| {
                 is_value_class(self.table().class_name(class)) || self.is_identity(class)
             })
+    }
+
+    /// The analyzed classes of a type that have objects.
+    pub(super) fn made_below(&self, of: ClassId) -> Arc<[ClassId]> {
+        let known = self.below.borrow().get(&of).cloned();
+        known.unwrap_or_else(|| {
+            let below = self.made.iter().copied();
+            let below = below.filter(|&made| self.table().is_subtype(made, of));
+            let below: Arc<[ClassId]> = below.collect();
+            self.below.borrow_mut().insert(of, below.clone());
+            below
+        })
     }
 
     /// Whether all that objects of a type are asked is who they are: nothing of theirs answers for `equals`, `hashCode` and `toString`.
@@ -484,12 +513,7 @@ impl<'a> World<'a> {
     /// What a constructor of the platform runs of the class that is being made: code of that class's own, if it overrides it.
     ///
     /// An exception fills in its stack trace, and a class loader asks for its name.
-    fn run_by_constructor(
-        &self,
-        caller: MethodId,
-        callee: MethodId,
-        args: &[ValueId],
-    ) -> Callees {
+    fn run_by_constructor(&self, caller: MethodId, callee: MethodId, args: &[ValueId]) -> Callees {
         const HOOKS: [(&str, &str, &str); 2] = [
             (
                 "java/lang/Throwable",
@@ -535,7 +559,8 @@ impl<'a> World<'a> {
         let classes = self.table();
         let exported = !self.program.is_application()
             && self.program.is_input(classes.method(method).class)
-            && classes.is_exported(method);
+            && classes.is_exported(method)
+            && !self.hidden.contains(&method);
         exported
             || classes.is_class_initializer(method)
             || self.lambdas.contains(&method)
@@ -581,8 +606,40 @@ impl<'a> World<'a> {
         self.callees = all;
     }
 
+    /// Whether every object of an analyzed class below this lock of the platform locks as the platform does.
+    pub fn locks_as(&self, class: ClassId, lock: &str) -> bool {
+        const LOCKING: [&str; 6] = [
+            "lock",
+            "lockInterruptibly",
+            "tryLock",
+            "unlock",
+            "readLock",
+            "writeLock",
+        ];
+        let classes = self.table();
+        let Some(lock) = classes.find(lock) else {
+            return false;
+        };
+        if class == lock || !classes.is_subtype(class, lock) || !self.has_no_strangers(class) {
+            return false;
+        }
+        let methods = &classes.class(lock).methods;
+        let mut locking = (methods.iter().copied())
+            .filter(|&method| LOCKING.contains(&classes.method_name(method)));
+        let below: Vec<ClassId> = (self.made.iter().copied())
+            .filter(|&below| classes.is_subtype(below, class))
+            .chain([class])
+            .collect();
+        locking.all(|method| {
+            below.iter().all(|&of| {
+                let run = classes.select(of, method);
+                run.is_some_and(|run| is_of_platform(classes, classes.method(run).class))
+            })
+        })
+    }
+
     fn find_sides(&mut self) {
-        let mut sides: FxHashMap<FieldId, Option<(FieldId, LockMode)>> = FxHashMap::default();
+        let mut sides: FxHashMap<FieldId, Option<Side>> = FxHashMap::default();
         for &method in &self.methods {
             let Some(body) = self.body(method) else {
                 continue;
@@ -596,7 +653,7 @@ impl<'a> World<'a> {
                 else {
                     continue;
                 };
-                let side = self.side_of(body, object, value);
+                let side = self.side_of(method, body, object, value);
                 let known = sides.entry(field).or_insert(side);
                 if *known != side {
                     *known = None;
@@ -606,13 +663,24 @@ impl<'a> World<'a> {
         self.sides = sides;
     }
 
-    /// The lock field and the mode, if the value is a side of the lock in a field of this object.
-    fn side_of(&self, body: &Body, object: ValueId, value: ValueId) -> Option<(FieldId, LockMode)> {
-        let Op::Invoke { method, args, .. } = &body.defining(without_casts(body, value))?.op else {
+    /// The side that a value is of the lock in a field of this object, if it is one.
+    fn side_of(
+        &self,
+        method: MethodId,
+        body: &Body,
+        object: ValueId,
+        value: ValueId,
+    ) -> Option<Side> {
+        let Op::Invoke {
+            method: gives,
+            args,
+            ..
+        } = &body.defining(without_casts(body, value))?.op
+        else {
             return None;
         };
         let mode = (self.program.library())
-            .effect(self.table(), *method)?
+            .effect(self.table(), *gives)?
             .view?;
         let &[lock] = args.as_slice() else {
             return None;
@@ -621,13 +689,17 @@ impl<'a> World<'a> {
             Op::GetField {
                 object: owner,
                 field,
-            } if without_casts(body, owner) == without_casts(body, object) => Some((field, mode)),
+            } if without_casts(body, owner) == without_casts(body, object) => Some(Side {
+                of: field,
+                mode,
+                of_platform: super::names::is_read_write(self, method, body, lock),
+            }),
             _ => None,
         }
     }
 
-    /// The lock field and the mode, if this field always holds a side of the lock in another field of its object.
-    pub fn side(&self, field: FieldId) -> Option<(FieldId, LockMode)> {
+    /// The side that this field always holds of the lock in another field of its object, if it does.
+    pub fn side(&self, field: FieldId) -> Option<Side> {
         self.sides.get(&field).copied().flatten()
     }
 
@@ -697,7 +769,9 @@ impl<'a> World<'a> {
                 continue;
             };
             let of = classes.method(target).class;
-            let mut above = [of].into_iter().chain(classes.supertypes(of).iter().copied());
+            let mut above = [of]
+                .into_iter()
+                .chain(classes.supertypes(of).iter().copied());
             let asked = above.find_map(|of| classes.declared_method(of, other, descriptor));
             let Some(asked) = asked.filter(|_| !self.is_translated(target)) else {
                 continue;
@@ -762,9 +836,8 @@ impl<'a> World<'a> {
                 found.library.push(target);
             }
         }
-        found.unknown |= found.translated.is_empty()
-            && found.handed.is_empty()
-            && found.library.is_empty();
+        found.unknown |=
+            found.translated.is_empty() && found.handed.is_empty() && found.library.is_empty();
         let harmless = self.options.pure_values
             && is_value_method(classes.method_name(named), classes.method_descriptor(named));
         if harmless && !exact {
@@ -903,6 +976,9 @@ impl<'a> World<'a> {
                 overriding.insert(method);
             }
         }
+        self.hidden = (self.methods.iter().copied())
+            .filter(|&method| self.is_hidden(method))
+            .collect();
         self.roots = heap
             .roots()
             .iter()
@@ -920,6 +996,33 @@ impl<'a> World<'a> {
             .collect();
         self.self_fields = self_fields;
         self.overriding = overriding;
+    }
+
+    /// Whether clients have no name for a method: its class is private or local, no other type declares it, and no class that they can name inherits it.
+    fn is_hidden(&self, method: MethodId) -> bool {
+        let classes = self.table();
+        let info = classes.method(method);
+        if classes.class(info.class).nameable || !self.program.is_input(info.class) {
+            return false;
+        }
+        if info.flags.is_static() || classes.is_constructor(method) {
+            return true;
+        }
+        let (name, descriptor) = (
+            classes.method_name(method),
+            classes.method_descriptor(method),
+        );
+        let mut above = classes.supertypes(info.class).iter();
+        let shown = above.any(|&above| {
+            above != info.class && classes.declared_method(above, name, descriptor).is_some()
+        });
+        let mut below = self.program.inputs().iter();
+        let inherited = below.any(|&below| {
+            classes.class(below).nameable
+                && classes.is_subtype(below, info.class)
+                && classes.select(below, method) == Some(method)
+        });
+        !shown && !inherited
     }
 
     /// Whether some object of a translated class runs this very method, and not one that overrides it.
@@ -1010,8 +1113,9 @@ impl<'a> World<'a> {
                         let callees = self.callees(method, id);
                         let harmless = !callees.unknown
                             && callees.library.iter().all(|&callee| {
-                                self.model(callee)
-                                    .is_some_and(|m| !m.keeps && m.asks.is_empty() && m.applies.is_empty())
+                                self.model(callee).is_some_and(|m| {
+                                    !m.keeps && m.asks.is_empty() && m.applies.is_empty()
+                                })
                             });
                         if harmless { Vec::new() } else { args.to_vec() }
                     }

@@ -349,7 +349,11 @@ fn stats(typed: &Typed<'_>, inferred: &[Inferred]) -> String {
         .count();
     let mut text = String::new();
     let _ = writeln!(text, "inferred guards: {guards}");
-    let _ = writeln!(text, "inferred atomicities: {}", inferred.len() - guards - torn);
+    let _ = writeln!(
+        text,
+        "inferred atomicities: {}",
+        inferred.len() - guards - torn
+    );
     let _ = writeln!(text, "of them atomic in every context: {atomic}");
     let _ = writeln!(text, "methods with evidence of a tear: {torn}");
     for (kind, count) in typed.annotations().counts() {
