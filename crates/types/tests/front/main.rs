@@ -661,7 +661,7 @@ fn code_that_the_platform_runs_is_counted_where_it_runs() {
 /// Kinds of methods that are atomic, of which some were looked at while the rules were made and some were not.
 #[test]
 fn atomic_methods_of_ten_kinds_are_proved() {
-    for (file, all, least) in [("Varied.java", 36, 25), ("Reserve.java", 35, 15)] {
+    for (file, all, least) in [("Varied.java", 36, 25), ("Reserve.java", 35, 27)] {
         let fixture = Fixture::of(file);
         let (proved, unproved) = fixture.proved_of_all("Ok");
         println!(
