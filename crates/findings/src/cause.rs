@@ -2,13 +2,14 @@
 //!
 //! - *Types:* the method in which both parts lie that do not compose, where that is one which the region calls; else the access that breaks a guard.
 //!   Every method that cannot be proved because of it is affected.
+//!   What nobody found a conflict of keeps apart from what somebody did: else the evidence of a tear would be hidden behind what only nobody knows.
 //! - *Orders of events:* a tear whose both ends lie in one method that is no region itself; the regions that call it are affected.
 //! - *Method views:* the same critical sections, reached from several methods.
 //! - *Cycles* through a region that is torn by itself are another sight of that tear.
 
 use std::collections::HashMap;
 
-use crate::{Evidence, Finding, Kind, Place, Region, fingerprint};
+use crate::{Evidence, Finding, Kind, Place, Region, Verdict, fingerprint};
 
 /// Unites findings of one cause: the one that holds the cause, or else the first, keeps its name; the others are affected.
 ///
@@ -26,12 +27,15 @@ pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
             united.push(finding);
             continue;
         };
+        let unproved = finding.verdict == Verdict::Unproved;
+        let alike = |known: &Finding| (known.verdict == Verdict::Unproved) == unproved;
         let callee = untypable_inside(&finding).filter(|_| finding.kind == Kind::Untypable);
         let own = callee.and_then(|callee| {
             let is_callee =
                 |region: &Region| region.class == callee.class && region.method == callee.method;
             (united.iter()).position(|known| {
                 known.kind == Kind::Untypable
+                    && alike(known)
                     && (is_callee(&known.region) || known.affected.iter().any(is_callee))
             })
         });
@@ -40,9 +44,10 @@ pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
             continue;
         }
         let name = fingerprint(&cause, &[]);
-        finding.fingerprint.clone_from(&name);
         match known.get(&name) {
+            Some(&at) if !alike(&united[at]) => united.push(finding),
             Some(&at) => {
+                finding.fingerprint.clone_from(&name);
                 let holds = |finding: &Finding| {
                     finding.region.class == cause.class && finding.region.method == cause.method
                 };
@@ -52,6 +57,7 @@ pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
                 united[at].affect(finding);
             }
             None => {
+                finding.fingerprint.clone_from(&name);
                 known.insert(name, united.len());
                 united.push(finding);
             }
@@ -233,6 +239,24 @@ mod tests {
             said,
             [("evict", vec![]), ("grow", vec!["borrow", "prepare"])]
         );
+    }
+
+    #[test]
+    fn evidence_of_a_tear_is_not_hidden_behind_what_nobody_knows() {
+        let mut unknown = unproved("append", "Buffer.count", 12);
+        unknown.verdict = Verdict::Unproved;
+        let merged = merge(vec![unknown, unproved("insert", "Buffer.count", 12)]);
+        let said: Vec<(&str, Verdict, usize)> = (merged.iter())
+            .map(|f| (f.region.method.as_str(), f.verdict, f.affected.len()))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("insert", Verdict::Suspected, 0),
+                ("append", Verdict::Unproved, 0)
+            ]
+        );
+        assert_ne!(merged[0].fingerprint, merged[1].fingerprint);
     }
 
     #[test]

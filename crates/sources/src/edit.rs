@@ -9,6 +9,8 @@ pub enum Form {
     Mark,
     /// `@Text` on the line before.
     Annotation,
+    /// `// text` on the line before, for people alone.
+    Remark,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -36,7 +38,7 @@ impl Edits {
     ) -> Result<(), EditError> {
         let at = match form {
             Form::Mark => declaration.mark_at,
-            Form::Annotation => declaration.insert_at,
+            Form::Annotation | Form::Remark => declaration.insert_at,
         };
         if !file.text().is_char_boundary(at) {
             return Err(EditError::OtherText);
@@ -55,15 +57,20 @@ impl Edits {
                     format!("/*# {text} */ ")
                 }
             }
-            Form::Annotation => {
+            Form::Annotation | Form::Remark => {
                 let line_start = file.text()[..at]
                     .rfind('\n')
                     .map_or(0, |newline| newline + 1);
                 let indent = &file.text()[line_start..at];
-                if indent.trim().is_empty() {
-                    format!("@{text}\n{indent}")
-                } else {
-                    format!("@{text} ")
+                let alone = indent.trim().is_empty();
+                match form {
+                    Form::Remark if alone => format!("// {text}\n{indent}"),
+                    Form::Remark if text.contains("*/") => {
+                        return Err(EditError::EndsComment(text.to_owned()));
+                    }
+                    Form::Remark => format!("/* {text} */ "),
+                    _ if alone => format!("@{text}\n{indent}"),
+                    _ => format!("@{text} "),
                 }
             }
         };

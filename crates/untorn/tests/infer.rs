@@ -148,6 +148,11 @@ fn an_annotated_copy_compiles_and_gives_the_same_proofs() {
     // No declaration is broken, and what can be torn is reported again.
     assert!(!suspected.is_empty());
     assert_eq!(found, suspected);
+    let written: String = (sources(&out).iter())
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let said = "// not atomic: Between where it reads";
+    assert!(written.contains(said), "{written}");
     assert!(stats["declared"].as_u64().unwrap() > 5, "{stats}");
     let guards = stats["annotations (guard)"].as_str().unwrap();
     assert!(guards.ends_with("per 1000 lines)"), "{guards}");

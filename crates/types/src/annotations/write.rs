@@ -27,6 +27,8 @@ pub enum Written {
         /// Compound in no context that keeps the discipline.
         atomic: bool,
     },
+    /// No declaration, but what a method can come between, for people to read.
+    Torn(String),
 }
 
 impl Written {
@@ -37,6 +39,7 @@ impl Written {
             Written::WriteGuardedBy(lock) => format!("write_guarded_by {lock}"),
             Written::NoGuard => "no_guard".to_owned(),
             Written::Atomicity { text, .. } => text.clone(),
+            Written::Torn(why) => format!("not atomic: {why}"),
         }
     }
 }
@@ -158,8 +161,8 @@ impl Typed<'_> {
         }
         let atomic = crate::analysis::is_atomic(&mut self.translation.algebra, body);
         // A declaration would take the method for meant so: what can be torn is to be reported again.
-        if !atomic && self.is_suspected(id) {
-            return Ok(None);
+        if let Some(why) = (!atomic).then(|| self.evidence(id)).flatten() {
+            return Ok(Some(Written::Torn(why)));
         }
         Ok(Some(Written::Atomicity { text, atomic }))
     }

@@ -153,7 +153,7 @@ impl Content {
             }
             Op::Invoke { args, .. } => {
                 let callees = world.callees(shape.method, instr);
-                if callees.unknown || !callees.library.is_empty() {
+                if callees.hides_flows() || !callees.library.is_empty() {
                     found.insert(Source::Other);
                     return;
                 }
@@ -234,7 +234,7 @@ impl Content {
                     args.iter()
                         .enumerate()
                         .filter(|(position, _)| {
-                            callees.unknown
+                            callees.hides_flows()
                                 || callees
                                     .translated
                                     .iter()

@@ -31,7 +31,9 @@ impl World<'_> {
             // A model says nothing of what a client wrote.
             let overridable = !closed && (info.flags.is_public() || info.flags.is_protected());
             let theirs = overridable && self.may_be_of_a_client(caller, args);
-            if self.model(named).is_some() && !theirs {
+            // What `Object` does says nothing of what others do instead.
+            let of_object = info.class == classes.well_known.object;
+            if self.model(named).is_some() && !theirs && !of_object {
                 found.library.push(named);
             } else {
                 found.unknown = true;
@@ -41,13 +43,16 @@ impl World<'_> {
         let any = declared_here && !self.program.is_application();
         if any || self.may_be_any(caller, args) {
             targets.extend(self.selected_by_all(named));
+        } else {
+            targets.extend(self.selected_by_passed(caller, named, args));
         }
         if closed {
             targets.push(named);
         } else if !declared_here {
             let receiver = args.first().copied();
             if receiver.is_none_or(|value| self.may_be_foreign(caller, value)) {
-                let known = self.model(named).is_some()
+                let of_object = info.class == classes.well_known.object;
+                let known = self.model(named).is_some() && !of_object
                     || self.program.library().effect(classes, named).is_some();
                 if known {
                     targets.push(named);
@@ -56,7 +61,15 @@ impl World<'_> {
                 }
             }
         }
-        self.callees_among(named, targets, found, false)
+        let is_handed = |&target: &MethodId| self.may_be_handed(caller, named, args, target);
+        let (handed, direct): (Vec<MethodId>, Vec<MethodId>) =
+            targets.into_iter().partition(is_handed);
+        found.unknown |= handed.iter().any(|&method| !self.is_translated(method));
+        found.handed = handed;
+        found.handed.retain(|&method| self.is_translated(method));
+        found.handed.sort_unstable();
+        found.handed.dedup();
+        self.callees_among(named, direct, found, false)
     }
 
     /// What the call runs on an object of any analyzed class that has objects.
@@ -67,6 +80,35 @@ impl World<'_> {
             .filter(|&&class| classes.is_subtype(class, of))
             .filter_map(|&class| classes.select(class, named))
             .collect()
+    }
+
+    /// What the call runs on an object of an analyzed class below what a client passes: the client may pass such an object, too.
+    fn selected_by_passed(
+        &self,
+        caller: MethodId,
+        named: MethodId,
+        args: &[ValueId],
+    ) -> Vec<MethodId> {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let Some(&receiver) = args.first() else {
+            return Vec::new();
+        };
+        let passed: FxHashSet<ClassId> = (heap.nodes_of(caller).iter())
+            .flat_map(|&node| heap.points_to(node, receiver).iter())
+            .map(|object| heap.object(object))
+            .filter(|object| matches!(object.kind, ObjectKind::Passed | ObjectKind::Instance))
+            .map(|object| object.class)
+            .collect();
+        if passed.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<MethodId> = (passed.into_iter())
+            .flat_map(|of| self.made_below(of).to_vec())
+            .filter_map(|made| classes.select(made, named))
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Whether any object may be behind the receiver of a call, for all that points-to sets say.
@@ -134,7 +176,7 @@ impl World<'_> {
     /// Whether all objects of a type are of analyzed classes.
     ///
     /// Clients of a library do not extend its classes, but they implement interfaces and complete what is abstract.
-    fn has_no_strangers(&self, class: ClassId) -> bool {
+    pub(super) fn has_no_strangers(&self, class: ClassId) -> bool {
         let flags = self.table().class(class).flags;
         self.program.is_input(class)
             && (self.program.is_application() || !flags.is_abstract() && !flags.is_interface())

@@ -36,8 +36,21 @@ impl Callers {
                 let callees = world.callees(method, id);
                 let asked = (callees.library.iter())
                     .flat_map(|&library| world.asked(method, library, args))
-                    .flat_map(|asked| asked.callees.translated);
-                for callee in callees.translated.iter().copied().chain(asked) {
+                    .flat_map(|asked| {
+                        asked
+                            .callees
+                            .translated
+                            .into_iter()
+                            .chain(asked.callees.handed)
+                    });
+                let handed = callees.handed.iter().copied();
+                for callee in callees
+                    .translated
+                    .iter()
+                    .copied()
+                    .chain(handed)
+                    .chain(asked)
+                {
                     let known = callers.entry(callee).or_default();
                     if known.last() != Some(&(place as u32)) {
                         known.push(place as u32);

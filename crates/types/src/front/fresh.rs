@@ -13,7 +13,7 @@ use untorn_program::load::Origin;
 use untorn_program::{BlockId, InstrId, MethodId, ValueId};
 
 use super::fixpoint::{Callers, Changed};
-use super::models::{Operand, is_value_class};
+use super::models::{Model, Operand, is_value_class};
 use super::world::World;
 
 /// What translated methods do to references.
@@ -82,7 +82,7 @@ impl<'a> Shape<'a> {
                 }
                 Op::Invoke { args, .. } => {
                     let callees = world.callees(self.method, id);
-                    if callees.unknown {
+                    if callees.hides_flows() {
                         continue;
                     }
                     if !callees.translated.is_empty() {
@@ -106,13 +106,44 @@ impl<'a> Shape<'a> {
                         .library
                         .iter()
                         .all(|&callee| is_clone(world, callee));
-                    if models.iter().all(|model| model.is_some_and(|m| m.fresh)) || clone {
+                    // What runs code of an operand may do so again later, as a matcher of somebody's sequence does.
+                    let quiet = |model: &Model| {
+                        model.calls.iter().all(|operand| {
+                            let arg = self.operand(world, &callees.library, *operand, args);
+                            arg.is_none_or(|arg| self.is_value(world, arg))
+                        })
+                    };
+                    let new = |model: &Option<&'static Model>| {
+                        model.is_some_and(|model| model.fresh && quiet(model))
+                    };
+                    if models.iter().all(new) || clone {
                         self.fresh.insert(result);
                     }
                 }
                 _ => {}
             }
         }
+    }
+
+    fn operand(
+        &self,
+        world: &World<'_>,
+        callees: &[MethodId],
+        operand: Operand,
+        args: &[ValueId],
+    ) -> Option<ValueId> {
+        let is_static = (callees.iter()).all(|&c| world.table().method(c).flags.is_static());
+        let position = match operand {
+            Operand::Receiver => 0,
+            Operand::Arg(index) => index + usize::from(!is_static),
+        };
+        args.get(position).copied()
+    }
+
+    /// Whether the value is of a class that runs nobody's code.
+    fn is_value(&self, world: &World<'_>, value: ValueId) -> bool {
+        let class = self.body.ty(value).class();
+        class.is_none_or(|class| is_value_class(world.table().class_name(class)))
     }
 
     /// The value, and the objects that it may be.
@@ -176,7 +207,7 @@ impl<'a> Shape<'a> {
         args: &[ValueId],
     ) -> Vec<ValueId> {
         let callees = world.callees(self.method, at);
-        if callees.unknown {
+        if callees.hides_flows() {
             return args.to_vec();
         }
         let mut leaked = Vec::new();

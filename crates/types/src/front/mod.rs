@@ -561,7 +561,8 @@ impl Translator<'_, '_> {
                 let used = (owner_name.clone(), classes.field_name(field).to_owned());
                 let locked =
                     self.used.fields.contains(&used) && !self.used.unsure_fields.contains(&used);
-                if !locked || !self.facts.is_final(self.world, field) {
+                let inside = self.lock_fields_of(info.ty.class());
+                if !locked && inside.is_empty() || !self.facts.is_final(self.world, field) {
                     continue;
                 }
                 let base = if info.flags.is_static() {
@@ -572,7 +573,13 @@ impl Translator<'_, '_> {
                     Locks::THIS
                 };
                 let step = self.step(field);
-                found.extend(self.locks.field(base, step));
+                let path = self.locks.field(base, step);
+                found.extend(path.filter(|_| locked));
+                // One step further: the lock of a lock's wrapper.
+                for field in inside {
+                    let step = self.step(field);
+                    found.extend(path.and_then(|path| self.locks.field(path, step)));
+                }
             }
             if self.used.classes.contains(&owner_name) {
                 found.push(class_lock(self.world, &mut self.locks, owner));
@@ -580,6 +587,28 @@ impl Translator<'_, '_> {
         }
         self.known.insert((class, is_static), found.clone());
         found
+    }
+
+    /// The final fields of an analyzed class that anything locks.
+    fn lock_fields_of(&self, class: Option<ClassId>) -> Vec<FieldId> {
+        let classes = self.world.table();
+        let Some(class) = class.filter(|&class| self.world.program.is_input(class)) else {
+            return Vec::new();
+        };
+        let fields = (classes.superclasses(class))
+            .filter(|&of| self.world.is_translated_class(of))
+            .flat_map(|of| classes.class(of).fields.iter().copied());
+        fields
+            .filter(|&field| {
+                let info = classes.field(field);
+                let owner = names::dotted(classes.class_name(info.class));
+                let used = (owner, classes.field_name(field).to_owned());
+                !info.flags.is_static()
+                    && self.used.fields.contains(&used)
+                    && !self.used.unsure_fields.contains(&used)
+                    && self.facts.is_final(self.world, field)
+            })
+            .collect()
     }
 
     fn input_method(&mut self, key: Key, body: Option<input::Graph>) -> Method {

@@ -77,6 +77,16 @@ pub struct Model {
     pub asks: Vec<Question>,
     /// It calls nothing of its receiver that a subclass may have overridden.
     pub alone: bool,
+    /// It holds only for receivers that order what they hold by nature, not by somebody's comparator.
+    pub natural: bool,
+    /// Operands that must be collections of the platform without locks and without anybody's code.
+    pub plain: Vec<Operand>,
+    /// Operands that are functions, which it runs any number of times.
+    pub applies: Vec<Operand>,
+    /// It touches nothing that changes as long as nobody else knows its receiver.
+    pub own: bool,
+    /// Methods of other classes that it may run, as class and name (`*` for all): it holds only where nobody overrides them.
+    pub runs: Vec<(String, String)>,
 }
 
 /// A method that a library method calls on one of its operands.
@@ -132,6 +142,16 @@ struct Entry {
     asks: Vec<String>,
     #[serde(default)]
     alone: bool,
+    #[serde(default)]
+    natural: bool,
+    #[serde(default)]
+    plain: Vec<String>,
+    #[serde(default)]
+    applies: Vec<String>,
+    #[serde(default)]
+    own: bool,
+    #[serde(default)]
+    runs: Vec<String>,
 }
 
 /// All models, by class and name.
@@ -173,7 +193,18 @@ impl Models {
                 let asks = entry.asks.iter().map(|text| {
                     question(text).ok_or_else(|| bad(format!("{text} is no question")))
                 });
+                let runs = entry.runs.iter().map(|text| {
+                    let (class, name) = text
+                        .rsplit_once('.')
+                        .ok_or_else(|| bad(format!("{text} is no method")))?;
+                    Ok((class.to_owned(), name.to_owned()))
+                });
                 let model = Model {
+                    natural: entry.natural,
+                    plain: operands(&entry.plain)?,
+                    applies: operands(&entry.applies)?,
+                    own: entry.own,
+                    runs: runs.collect::<Result<Vec<_>, BadModel>>()?,
                     asks: asks.collect::<Result<Vec<_>, _>>()?,
                     descriptor: entry.descriptor.clone(),
                     is,

@@ -1,12 +1,12 @@
 //! Lock expressions for values.
 
-use untorn_program::ir::{Const, Def, Op};
+use untorn_program::ir::{Body, Const, Def, Op};
 use untorn_program::library::LockMode;
 use untorn_program::{ClassId, FieldId, MethodId, ValueId};
 
 use super::fields::FieldFacts;
 use super::fresh::Shape;
-use super::world::World;
+use super::world::{Side, World};
 use crate::locks::{FieldName, Lock, Locks, Root};
 
 /// The binary name of a class, as the user writes it.
@@ -75,6 +75,7 @@ pub struct Explicit {
 
 const REENTRANT: &str = "java/util/concurrent/locks/ReentrantLock";
 const READ_WRITE: &str = "java/util/concurrent/locks/ReentrantReadWriteLock";
+const STAMPED: &str = "java/util/concurrent/locks/StampedLock";
 
 /// The lock behind the receiver of `lock` or `unlock`.
 pub fn explicit(
@@ -83,17 +84,20 @@ pub fn explicit(
     locks: &mut Locks,
     shape: &Shape<'_>,
     receiver: ValueId,
+    own: LockMode,
 ) -> Explicit {
     if let Some(kept) = kept_side(world, facts, locks, shape, receiver) {
         return kept;
     }
     let (value, mode) = underlying(world, shape, receiver);
-    let wanted = if mode.is_some() {
-        READ_WRITE
-    } else {
-        REENTRANT
+    let stamped = is_stamped(world, shape.body.ty(value).class());
+    let wanted = match mode {
+        Some(_) => READ_WRITE,
+        None if stamped => STAMPED,
+        None => REENTRANT,
     };
-    let excludes = is_exactly(world, shape, value, wanted);
+    let mode = mode.or(stamped.then_some(own));
+    let excludes = is_exactly(world, shape.method, shape.body, value, wanted);
     // A cast hides that one object is locked in two ways.
     let hidden = matches!(
         shape.body.defining(value).map(|i| &i.op),
@@ -122,21 +126,27 @@ fn kept_side(
     let Op::GetField { object, field } = shape.body.defining(receiver)?.op else {
         return None;
     };
-    let (both, mode) = world.side(field)?;
+    let Side {
+        of: both,
+        mode,
+        of_platform: excludes,
+    } = world.side(field)?;
     if !facts.is_final(world, field) || !facts.is_final(world, both) {
         return None;
     }
     let base = name(world, facts, locks, shape, object);
     let step = field_name(world, locks, both);
     let plain = locks.field(base, step)?;
-    let classes = world.table();
-    let class = classes.field(both).ty.class()?;
     let lock = match mode {
         LockMode::Shared => locks.shared(plain),
         LockMode::Exclusive => plain,
     };
-    let excludes = classes.class_name(class) == READ_WRITE;
     Some(Explicit { lock, excludes })
+}
+
+/// Whether a class is the lock that gives stamps.
+pub fn is_stamped(world: &World<'_>, class: Option<ClassId>) -> bool {
+    class.is_some_and(|class| world.table().class_name(class) == STAMPED)
 }
 
 fn underlying(world: &World<'_>, shape: &Shape<'_>, value: ValueId) -> (ValueId, Option<LockMode>) {
@@ -153,26 +163,34 @@ fn underlying(world: &World<'_>, shape: &Shape<'_>, value: ValueId) -> (ValueId,
     }
 }
 
-/// Whether a value can only be of this very library class.
-fn is_exactly(world: &World<'_>, shape: &Shape<'_>, value: ValueId, class: &str) -> bool {
+/// Whether a value is a read-write lock of the platform.
+pub fn is_read_write(world: &World<'_>, method: MethodId, body: &Body, value: ValueId) -> bool {
+    is_exactly(world, method, body, value, READ_WRITE)
+}
+
+/// Whether a value can only be of this very library class, or of one that extends it and locks no otherwise.
+fn is_exactly(
+    world: &World<'_>,
+    method: MethodId,
+    body: &Body,
+    value: ValueId,
+    class: &str,
+) -> bool {
     let classes = world.table();
-    if shape
-        .body
-        .ty(value)
-        .class()
-        .is_some_and(|c| classes.class_name(c) == class)
-    {
+    let of = body.ty(value).class();
+    if of.is_some_and(|of| classes.class_name(of) == class || world.locks_as(of, class)) {
         return true;
     }
     let heap = world.program.heap();
-    let nodes = heap.nodes_of(shape.method);
+    let nodes = heap.nodes_of(method);
     !nodes.is_empty()
         && nodes.iter().all(|&node| {
             let objects = heap.points_to(node, value);
             !objects.is_empty()
                 && objects.iter().all(|object| {
                     let object = heap.object(object);
-                    classes.class_name(object.class) == class
+                    let of = object.class;
+                    (classes.class_name(of) == class || world.locks_as(of, class))
                         && matches!(
                             object.kind,
                             untorn_program::heap::ObjectKind::Allocated { .. }

@@ -115,9 +115,12 @@ pub fn find_versions(
                     let mut called: Vec<Key> = (callees.translated.iter())
                         .map(|&c| Key::called(world, touched, key, shape, &leaked, c, args))
                         .collect();
+                    let general = |&method: &MethodId| Key::general(world.table(), method);
+                    called.extend(callees.handed.iter().map(general));
                     for &library in &callees.library {
                         for asked in world.asked(key.method, library, args) {
                             let args = [asked.whom];
+                            called.extend(asked.callees.handed.iter().map(general));
                             called.extend(asked.callees.translated.iter().map(|&c| {
                                 Key::called(world, touched, key, shape, &leaked, c, &args)
                             }));

@@ -4,6 +4,7 @@
 //! Everything else is known by its model only.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_program::classes::{ClassKind, Classes};
@@ -20,10 +21,19 @@ use super::models::{Model, Models, Operand, is_of_platform, is_value_class};
 pub struct Callees {
     /// Methods that are translated.
     pub translated: Vec<MethodId>,
+    /// Translated methods that run through an object made of them, a lambda or a method reference: what they get is not what the call names.
+    pub handed: Vec<MethodId>,
     /// Methods known by their model at most.
     pub library: Vec<MethodId>,
     /// Code that nobody has seen.
     pub unknown: bool,
+}
+
+impl Callees {
+    /// Whether nothing is known of what becomes of the arguments, and of where the result comes from.
+    pub fn hides_flows(&self) -> bool {
+        self.unknown || !self.handed.is_empty()
+    }
 }
 
 /// A call that a library method makes.
@@ -37,12 +47,25 @@ pub struct Asked {
     pub callees: Callees,
 }
 
+/// A side of a read-write lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Side {
+    /// The field that holds the lock.
+    pub of: FieldId,
+    /// Which side.
+    pub mode: LockMode,
+    /// The lock is known to be the platform's own.
+    pub of_platform: bool,
+}
+
 /// The program as the translator looks at it.
 #[derive(Debug)]
 pub struct World<'a> {
     pub program: &'a Program,
     models: &'static Models,
     found: RefCell<FxHashMap<MethodId, Option<&'static Model>>>,
+    quiet: RefCell<FxHashMap<ClassId, bool>>,
+    below: RefCell<FxHashMap<ClassId, Arc<[ClassId]>>>,
     /// Translated methods, in a fixed order.
     pub methods: Vec<MethodId>,
     translated: FxHashSet<MethodId>,
@@ -51,6 +74,8 @@ pub struct World<'a> {
     pub(super) made: Vec<ClassId>,
     /// Platform classes of which a class outside the platform overrides something.
     hooked: FxHashSet<ClassId>,
+    /// Collections that are made with more than nothing, such as a comparator.
+    furnished: ObjectSet,
     /// Objects that other threads may get to know.
     escaped: ObjectSet,
     options: Options,
@@ -61,9 +86,11 @@ pub struct World<'a> {
     pub self_fields: FxHashSet<FieldId>,
     callees: FxHashMap<(MethodId, InstrId), Callees>,
     /// Fields that hold a side of the read-write lock in another field of their object, whoever writes them.
-    sides: FxHashMap<FieldId, Option<(FieldId, LockMode)>>,
+    sides: FxHashMap<FieldId, Option<Side>>,
     lambdas: FxHashSet<MethodId>,
     overriding: FxHashSet<MethodId>,
+    /// Methods of private and local classes that no other type shows, so that clients cannot name them.
+    hidden: FxHashSet<MethodId>,
     roots: FxHashSet<MethodId>,
     /// Methods that code calls which is not translated.
     called_from_afar: FxHashSet<MethodId>,
@@ -174,11 +201,14 @@ impl<'a> World<'a> {
             program,
             models,
             found: RefCell::default(),
+            quiet: RefCell::default(),
+            below: RefCell::default(),
             classes: methods.iter().map(|&m| classes.method(m).class).collect(),
             methods,
             translated,
             made: made(program),
             hooked: hooked(program),
+            furnished: ObjectSet::default(),
             escaped: ObjectSet::default(),
             options,
             exposed: FxHashSet::default(),
@@ -188,12 +218,15 @@ impl<'a> World<'a> {
             sides: FxHashMap::default(),
             lambdas: FxHashSet::default(),
             overriding: FxHashSet::default(),
+            hidden: FxHashSet::default(),
             roots: FxHashSet::default(),
             called_from_afar: FxHashSet::default(),
             strays: RefCell::default(),
         };
         world.classes.extend(program.inputs());
+        world.find_lambdas();
         world.find_callees();
+        world.find_furnished();
         world.find_sides();
         world.find_entries();
         world.find_escaped();
@@ -228,7 +261,153 @@ impl<'a> World<'a> {
     /// Whether the value methods of an object are harmless.
     pub fn is_value(&self, class: Option<ClassId>) -> bool {
         self.options.pure_values
-            || class.is_none_or(|class| is_value_class(self.table().class_name(class)))
+            || class.is_none_or(|class| {
+                is_value_class(self.table().class_name(class)) || self.is_identity(class)
+            })
+    }
+
+    /// The analyzed classes of a type that have objects.
+    pub(super) fn made_below(&self, of: ClassId) -> Arc<[ClassId]> {
+        let known = self.below.borrow().get(&of).cloned();
+        known.unwrap_or_else(|| {
+            let below = self.made.iter().copied();
+            let below = below.filter(|&made| self.table().is_subtype(made, of));
+            let below: Arc<[ClassId]> = below.collect();
+            self.below.borrow_mut().insert(of, below.clone());
+            below
+        })
+    }
+
+    /// Whether all that objects of a type are asked is who they are: nothing of theirs answers for `equals`, `hashCode` and `toString`.
+    fn is_identity(&self, class: ClassId) -> bool {
+        if let Some(&known) = self.quiet.borrow().get(&class) {
+            return known;
+        }
+        let found = self.has_no_strangers(class) && {
+            let mut all = self.made.iter().copied().chain([class]);
+            all.all(|below| !self.table().is_subtype(below, class) || self.answers_nothing(below))
+        };
+        self.quiet.borrow_mut().insert(class, found);
+        found
+    }
+
+    fn answers_nothing(&self, class: ClassId) -> bool {
+        const ASKED: [(&str, &str); 3] = [
+            ("equals", "(Ljava/lang/Object;)Z"),
+            ("hashCode", "()I"),
+            ("toString", "()Ljava/lang/String;"),
+        ];
+        let classes = self.table();
+        let object = classes.well_known.object;
+        let of_enums = classes.find("java/lang/Enum");
+        let is_enum = of_enums.is_some_and(|of| classes.is_subtype(class, of));
+        let known_type = |&above: &ClassId| {
+            !is_of_platform(classes, above)
+                || above == object
+                || matches!(
+                    classes.class_name(above),
+                    "java/io/Serializable" | "java/lang/Cloneable" | "java/lang/Runnable"
+                )
+                || is_enum
+        };
+        classes.supertypes(class).iter().all(known_type)
+            && ASKED.iter().all(|&(name, descriptor)| {
+                let asked = classes.declared_method(object, name, descriptor);
+                let run = asked.and_then(|asked| classes.select(class, asked));
+                run.is_some_and(|run| {
+                    let of = classes.method(run).class;
+                    of == object || Some(of) == of_enums
+                })
+            })
+    }
+
+    /// Whether a value can only be a collection of the platform that takes no locks and runs nobody's code when it is walked through.
+    pub fn is_plain_collection(&self, method: MethodId, value: ValueId) -> bool {
+        const PLAIN: [&str; 14] = [
+            "java/util/ArrayList",
+            "java/util/LinkedList",
+            "java/util/ArrayDeque",
+            "java/util/HashSet",
+            "java/util/LinkedHashSet",
+            "java/util/TreeSet",
+            "java/util/HashMap$KeySet",
+            "java/util/HashMap$Values",
+            "java/util/HashMap$EntrySet",
+            "java/util/LinkedHashMap$LinkedKeySet",
+            "java/util/LinkedHashMap$LinkedValues",
+            "java/util/LinkedHashMap$LinkedEntrySet",
+            "java/util/TreeMap$KeySet",
+            "java/util/TreeMap$Values",
+        ];
+        let (classes, heap) = (self.table(), self.program.heap());
+        let nodes = heap.nodes_of(method);
+        !nodes.is_empty()
+            && nodes.iter().all(|&node| {
+                let objects = heap.points_to(node, value);
+                !objects.is_empty()
+                    && objects.iter().all(|object| {
+                        let object = heap.object(object);
+                        matches!(
+                            object.kind,
+                            ObjectKind::Allocated { .. } | ObjectKind::AnyOf
+                        ) && PLAIN.contains(&classes.class_name(object.class))
+                    })
+            })
+    }
+
+    /// The functions that a value may be, if they are all lambdas of analyzed code or touch nothing; what it runs else is unknown.
+    fn applied(&self, method: MethodId, value: ValueId) -> Callees {
+        let heap = self.program.heap();
+        let nodes = heap.nodes_of(method);
+        let mut found = Callees {
+            unknown: nodes.is_empty(),
+            ..Callees::default()
+        };
+        for &node in nodes {
+            let objects = heap.points_to(node, value);
+            found.unknown |= objects.is_empty();
+            for object in objects.iter() {
+                match self.body_of_lambda(object) {
+                    Some(body) if self.translated.contains(&body) => found.handed.push(body),
+                    Some(body) if self.touches_nothing(body) => {}
+                    _ => found.unknown = true,
+                }
+            }
+        }
+        found.handed.sort_unstable();
+        found.handed.dedup();
+        found
+    }
+
+    /// The one method that a lambda or method reference runs.
+    fn body_of_lambda(&self, object: ObjectId) -> Option<MethodId> {
+        let ObjectKind::Lambda { method, instr } = self.program.heap().object(object).kind else {
+            return None;
+        };
+        let Op::Lambda { lambda, .. } = &self.body(method)?.instr(instr).op else {
+            return None;
+        };
+        let run = lambda.handle.method;
+        let info = self.table().method(run);
+        let single = info.flags.is_static()
+            || self.table().is_constructor(run)
+            || info.flags.is_private()
+            || info.flags.is_final()
+            || self.table().class(info.class).flags.is_final();
+        single.then_some(run)
+    }
+
+    fn touches_nothing(&self, method: MethodId) -> bool {
+        self.model(method).is_some_and(|model| {
+            model.is == crate::basic::Basic::Const
+                && !model.keeps
+                && !model.reads_all
+                && model.reads.is_empty()
+                && model.writes.is_empty()
+                && model.calls.is_empty()
+                && model.asks.is_empty()
+                && model.applies.is_empty()
+        })
     }
 
     /// Whether all code that accesses fields of the class is translated.
@@ -240,6 +419,7 @@ impl<'a> World<'a> {
     pub fn callees(&self, method: MethodId, instr: InstrId) -> &Callees {
         static UNKNOWN: Callees = Callees {
             translated: Vec::new(),
+            handed: Vec::new(),
             library: Vec::new(),
             unknown: true,
         };
@@ -253,10 +433,125 @@ impl<'a> World<'a> {
             let info = self.table().method(method);
             let own = info.flags.is_static() || self.table().is_constructor(method);
             let found = (self.models.find(self.table(), method))
-                .filter(|model| own || model.alone || !self.hooked.contains(&info.class));
+                .filter(|model| own || model.alone || !self.hooked.contains(&info.class))
+                .filter(|model| !self.is_any_overridden(&model.runs));
             self.found.borrow_mut().insert(method, found);
             found
         })
+    }
+
+    /// Whether a class outside the platform overrides one of these methods of the platform.
+    fn is_any_overridden(&self, methods: &[(String, String)]) -> bool {
+        let classes = self.table();
+        let mut hooked = self.hooked.iter().copied();
+        let above: Vec<ClassId> = (methods.iter())
+            .filter_map(|(class, _)| classes.find(class))
+            .collect();
+        if !hooked.any(|class| above.contains(&class)) {
+            return false;
+        }
+        let mut outside = (classes.class_ids()).filter(|&c| !is_of_platform(classes, c));
+        outside.any(|class| {
+            methods.iter().any(|(of, name)| {
+                let of = classes.find(of).filter(|&of| classes.is_subtype(class, of));
+                let own = &classes.class(class).methods;
+                of.is_some()
+                    && own.iter().any(|&method| {
+                        let own = classes.method_name(method);
+                        !own.starts_with('<') && (own == name || name == "*")
+                    })
+            })
+        })
+    }
+
+    /// Whether a collection can only be one that was made with nothing, so that no comparator of anybody's orders it.
+    pub fn is_natural(&self, method: MethodId, value: ValueId) -> bool {
+        let heap = self.program.heap();
+        let nodes = heap.nodes_of(method);
+        !nodes.is_empty()
+            && nodes.iter().all(|&node| {
+                let objects = heap.points_to(node, value);
+                let made_here = |object: ObjectId| match heap.object(object).kind {
+                    ObjectKind::Allocated { method, .. } => self.translated.contains(&method),
+                    _ => false,
+                };
+                !objects.is_empty()
+                    && !objects.intersects(&self.furnished)
+                    && objects.iter().all(made_here)
+            })
+    }
+
+    fn find_furnished(&mut self) {
+        let (classes, heap) = (self.table(), self.program.heap());
+        let mut furnished = ObjectSet::default();
+        for &method in &self.methods {
+            let Some(body) = self.body(method) else {
+                continue;
+            };
+            for (_, instr) in body.all_instrs() {
+                let Op::Invoke {
+                    method: callee,
+                    args,
+                    ..
+                } = &instr.op
+                else {
+                    continue;
+                };
+                let plain = classes.method_descriptor(*callee) == "()V";
+                let of_platform = is_of_platform(classes, classes.method(*callee).class);
+                if plain || !of_platform || !classes.is_constructor(*callee) {
+                    continue;
+                }
+                for &node in heap.nodes_of(method) {
+                    furnished.add_all(heap.points_to(node, args[0]), None);
+                }
+            }
+        }
+        self.furnished = furnished;
+    }
+
+    /// What a constructor of the platform runs of the class that is being made: code of that class's own, if it overrides it.
+    ///
+    /// An exception fills in its stack trace, and a class loader asks for its name.
+    fn run_by_constructor(&self, caller: MethodId, callee: MethodId, args: &[ValueId]) -> Callees {
+        const HOOKS: [(&str, &str, &str); 2] = [
+            (
+                "java/lang/Throwable",
+                "fillInStackTrace",
+                "()Ljava/lang/Throwable;",
+            ),
+            ("java/lang/ClassLoader", "getName", "()Ljava/lang/String;"),
+        ];
+        let mut found = Callees::default();
+        let classes = self.table();
+        let class = classes.method(callee).class;
+        if !classes.is_constructor(callee) || !is_of_platform(classes, class) {
+            return found;
+        }
+        let hook = HOOKS.iter().find_map(|&(of, name, descriptor)| {
+            let of = (classes.find(of)).filter(|&of| classes.is_subtype(class, of))?;
+            classes.declared_method(of, name, descriptor)
+        });
+        let made = |body: &Body| {
+            let &receiver = args.first()?;
+            let by = body.defining(receiver).map(|instr| &instr.op);
+            let exact = matches!(by, Some(Op::New { .. }));
+            Some((body.ty(receiver).class()?, exact))
+        };
+        let (Some(hook), Some((made, exact))) = (hook, self.body(caller).and_then(made)) else {
+            return found;
+        };
+        let below = (self.made.iter().copied())
+            .filter(|&below| !exact && below != made && classes.is_subtype(below, made));
+        found.translated = (below.chain([made]))
+            .filter_map(|class| classes.select(class, hook))
+            .filter(|method| self.translated.contains(method))
+            .collect();
+        found.translated.sort_unstable();
+        found.translated.dedup();
+        // Clients complete what is abstract.
+        found.unknown = classes.class(made).flags.is_abstract() && !self.program.is_application();
+        found
     }
 
     /// Whether code outside the translated one may call the method, holding nothing.
@@ -264,7 +559,8 @@ impl<'a> World<'a> {
         let classes = self.table();
         let exported = !self.program.is_application()
             && self.program.is_input(classes.method(method).class)
-            && classes.is_exported(method);
+            && classes.is_exported(method)
+            && !self.hidden.contains(&method);
         exported
             || classes.is_class_initializer(method)
             || self.lambdas.contains(&method)
@@ -277,6 +573,17 @@ impl<'a> World<'a> {
     /// The method runs, and no call that is known runs it: then anybody may.
     pub fn add_stray(&self, method: MethodId) {
         self.strays.borrow_mut().insert(method);
+    }
+
+    fn find_lambdas(&mut self) {
+        let bodies = self.methods.iter().filter_map(|&method| self.body(method));
+        let made = bodies.flat_map(Body::all_instrs);
+        self.lambdas = made
+            .filter_map(|(_, instr)| match &instr.op {
+                Op::Lambda { lambda, .. } => Some(lambda.handle.method),
+                _ => None,
+            })
+            .collect();
     }
 
     fn find_callees(&mut self) {
@@ -299,8 +606,40 @@ impl<'a> World<'a> {
         self.callees = all;
     }
 
+    /// Whether every object of an analyzed class below this lock of the platform locks as the platform does.
+    pub fn locks_as(&self, class: ClassId, lock: &str) -> bool {
+        const LOCKING: [&str; 6] = [
+            "lock",
+            "lockInterruptibly",
+            "tryLock",
+            "unlock",
+            "readLock",
+            "writeLock",
+        ];
+        let classes = self.table();
+        let Some(lock) = classes.find(lock) else {
+            return false;
+        };
+        if class == lock || !classes.is_subtype(class, lock) || !self.has_no_strangers(class) {
+            return false;
+        }
+        let methods = &classes.class(lock).methods;
+        let mut locking = (methods.iter().copied())
+            .filter(|&method| LOCKING.contains(&classes.method_name(method)));
+        let below: Vec<ClassId> = (self.made.iter().copied())
+            .filter(|&below| classes.is_subtype(below, class))
+            .chain([class])
+            .collect();
+        locking.all(|method| {
+            below.iter().all(|&of| {
+                let run = classes.select(of, method);
+                run.is_some_and(|run| is_of_platform(classes, classes.method(run).class))
+            })
+        })
+    }
+
     fn find_sides(&mut self) {
-        let mut sides: FxHashMap<FieldId, Option<(FieldId, LockMode)>> = FxHashMap::default();
+        let mut sides: FxHashMap<FieldId, Option<Side>> = FxHashMap::default();
         for &method in &self.methods {
             let Some(body) = self.body(method) else {
                 continue;
@@ -314,7 +653,7 @@ impl<'a> World<'a> {
                 else {
                     continue;
                 };
-                let side = self.side_of(body, object, value);
+                let side = self.side_of(method, body, object, value);
                 let known = sides.entry(field).or_insert(side);
                 if *known != side {
                     *known = None;
@@ -324,13 +663,24 @@ impl<'a> World<'a> {
         self.sides = sides;
     }
 
-    /// The lock field and the mode, if the value is a side of the lock in a field of this object.
-    fn side_of(&self, body: &Body, object: ValueId, value: ValueId) -> Option<(FieldId, LockMode)> {
-        let Op::Invoke { method, args, .. } = &body.defining(without_casts(body, value))?.op else {
+    /// The side that a value is of the lock in a field of this object, if it is one.
+    fn side_of(
+        &self,
+        method: MethodId,
+        body: &Body,
+        object: ValueId,
+        value: ValueId,
+    ) -> Option<Side> {
+        let Op::Invoke {
+            method: gives,
+            args,
+            ..
+        } = &body.defining(without_casts(body, value))?.op
+        else {
             return None;
         };
         let mode = (self.program.library())
-            .effect(self.table(), *method)?
+            .effect(self.table(), *gives)?
             .view?;
         let &[lock] = args.as_slice() else {
             return None;
@@ -339,13 +689,17 @@ impl<'a> World<'a> {
             Op::GetField {
                 object: owner,
                 field,
-            } if without_casts(body, owner) == without_casts(body, object) => Some((field, mode)),
+            } if without_casts(body, owner) == without_casts(body, object) => Some(Side {
+                of: field,
+                mode,
+                of_platform: super::names::is_read_write(self, method, body, lock),
+            }),
             _ => None,
         }
     }
 
-    /// The lock field and the mode, if this field always holds a side of the lock in another field of its object.
-    pub fn side(&self, field: FieldId) -> Option<(FieldId, LockMode)> {
+    /// The side that this field always holds of the lock in another field of its object, if it does.
+    pub fn side(&self, field: FieldId) -> Option<Side> {
         self.sides.get(&field).copied().flatten()
     }
 
@@ -361,7 +715,8 @@ impl<'a> World<'a> {
         let mut targets: Vec<MethodId> = Vec::new();
         if matches!(kind, InvokeKind::Static | InvokeKind::Special) {
             targets.push(named);
-            return self.callees_among(named, targets, Callees::default(), true);
+            let found = self.run_by_constructor(caller, named, args);
+            return self.callees_among(named, targets, found, true);
         }
         // Arrays have no methods but those of their superclass.
         let receiver = args.first().zip(self.body(caller));
@@ -374,7 +729,93 @@ impl<'a> World<'a> {
             let callees = heap.callees(node, at);
             targets.extend(callees.map(|callee| heap.node(callee).method));
         }
+        self.pass_on(caller, args, &mut targets);
         self.dispatched(caller, named, args, targets)
+    }
+
+    /// Methods that the platform's collections inherit and that do nothing but ask another of their own: the other stands in for them.
+    fn pass_on(&self, caller: MethodId, args: &[ValueId], targets: &mut Vec<MethodId>) {
+        const PASSED_ON: [(&str, &str, &str, &str); 5] = [
+            ("java/util/AbstractCollection", "isEmpty", "size", "()I"),
+            (
+                "java/util/AbstractQueue",
+                "add",
+                "offer",
+                "(Ljava/lang/Object;)Z",
+            ),
+            (
+                "java/util/AbstractQueue",
+                "remove",
+                "poll",
+                "()Ljava/lang/Object;",
+            ),
+            (
+                "java/util/AbstractQueue",
+                "element",
+                "peek",
+                "()Ljava/lang/Object;",
+            ),
+            ("java/util/AbstractMap", "isEmpty", "size", "()I"),
+        ];
+        let (classes, heap) = (self.table(), self.program.heap());
+        let Some(&receiver) = args.first() else {
+            return;
+        };
+        for target in targets.clone() {
+            let class = classes.class_name(classes.method(target).class);
+            let name = classes.method_name(target);
+            let known = (PASSED_ON.iter()).find(|(of, asked, ..)| *of == class && *asked == name);
+            let Some(&(.., other, descriptor)) = known else {
+                continue;
+            };
+            let of = classes.method(target).class;
+            let mut above = [of]
+                .into_iter()
+                .chain(classes.supertypes(of).iter().copied());
+            let asked = above.find_map(|of| classes.declared_method(of, other, descriptor));
+            let Some(asked) = asked.filter(|_| !self.is_translated(target)) else {
+                continue;
+            };
+            targets.retain(|&other| other != target);
+            for &node in heap.nodes_of(caller) {
+                for object in heap.points_to(node, receiver).iter() {
+                    let of = heap.object(object).class;
+                    if classes.select(of, target) == Some(target) {
+                        targets.extend(classes.select(of, asked));
+                    }
+                }
+            }
+        }
+        targets.sort_unstable();
+        targets.dedup();
+    }
+
+    /// Whether a method may run in a call because an object was made of it, and not because it is the receiver's own.
+    pub(super) fn may_be_handed(
+        &self,
+        caller: MethodId,
+        named: MethodId,
+        args: &[ValueId],
+        target: MethodId,
+    ) -> bool {
+        if !self.lambdas.contains(&target) {
+            return false;
+        }
+        let (classes, heap) = (self.table(), self.program.heap());
+        let own = classes.is_subtype(classes.method(target).class, classes.method(named).class)
+            && classes.method_name(target) == classes.method_name(named)
+            && classes.method_descriptor(target) == classes.method_descriptor(named);
+        let nodes = heap.nodes_of(caller);
+        let plain = args.first().is_some_and(|&receiver| {
+            nodes.iter().all(|&node| {
+                let mut objects = heap.points_to(node, receiver).iter();
+                objects.all(|object| {
+                    let kind = heap.object(object).kind;
+                    !matches!(kind, ObjectKind::Lambda { .. } | ObjectKind::Unknown)
+                })
+            })
+        });
+        !own || !plain
     }
 
     /// The targets sorted into what is translated and what is known by its model.
@@ -395,7 +836,8 @@ impl<'a> World<'a> {
                 found.library.push(target);
             }
         }
-        found.unknown |= found.translated.is_empty() && found.library.is_empty();
+        found.unknown |=
+            found.translated.is_empty() && found.handed.is_empty() && found.library.is_empty();
         let harmless = self.options.pure_values
             && is_value_method(classes.method_name(named), classes.method_descriptor(named));
         if harmless && !exact {
@@ -438,6 +880,20 @@ impl<'a> World<'a> {
                 callees,
             });
         }
+        for &operand in &model.applies {
+            let position = match operand {
+                Operand::Receiver => 0,
+                Operand::Arg(index) => index + receiver,
+            };
+            if let Some(&whom) = args.get(position) {
+                let callees = self.applied(caller, whom);
+                all.push(Asked {
+                    whom,
+                    method: callee,
+                    callees,
+                });
+            }
+        }
         all
     }
 
@@ -476,25 +932,20 @@ impl<'a> World<'a> {
 
     fn find_entries(&mut self) {
         let (classes, heap) = (self.table(), self.program.heap());
-        let mut lambdas = FxHashSet::default();
         let mut self_fields = FxHashSet::default();
         for &method in &self.methods {
             let Some(body) = self.body(method) else {
                 continue;
             };
             for (_, instr) in body.all_instrs() {
-                match &instr.op {
-                    Op::Lambda { lambda, .. } => {
-                        lambdas.insert(lambda.handle.method);
-                    }
-                    Op::PutField {
-                        object,
-                        field,
-                        value,
-                    } if without_casts(body, *object) == without_casts(body, *value) => {
-                        self_fields.insert(*field);
-                    }
-                    _ => {}
+                if let Op::PutField {
+                    object,
+                    field,
+                    value,
+                } = &instr.op
+                    && without_casts(body, *object) == without_casts(body, *value)
+                {
+                    self_fields.insert(*field);
                 }
             }
         }
@@ -525,6 +976,9 @@ impl<'a> World<'a> {
                 overriding.insert(method);
             }
         }
+        self.hidden = (self.methods.iter().copied())
+            .filter(|&method| self.is_hidden(method))
+            .collect();
         self.roots = heap
             .roots()
             .iter()
@@ -540,9 +994,35 @@ impl<'a> World<'a> {
             .filter(|edge| !self.translated.contains(&caller(edge)))
             .map(|edge| heap.node(edge.callee).method)
             .collect();
-        self.lambdas = lambdas;
         self.self_fields = self_fields;
         self.overriding = overriding;
+    }
+
+    /// Whether clients have no name for a method: its class is private or local, no other type declares it, and no class that they can name inherits it.
+    fn is_hidden(&self, method: MethodId) -> bool {
+        let classes = self.table();
+        let info = classes.method(method);
+        if classes.class(info.class).nameable || !self.program.is_input(info.class) {
+            return false;
+        }
+        if info.flags.is_static() || classes.is_constructor(method) {
+            return true;
+        }
+        let (name, descriptor) = (
+            classes.method_name(method),
+            classes.method_descriptor(method),
+        );
+        let mut above = classes.supertypes(info.class).iter();
+        let shown = above.any(|&above| {
+            above != info.class && classes.declared_method(above, name, descriptor).is_some()
+        });
+        let mut below = self.program.inputs().iter();
+        let inherited = below.any(|&below| {
+            classes.class(below).nameable
+                && classes.is_subtype(below, info.class)
+                && classes.select(below, method) == Some(method)
+        });
+        !shown && !inherited
     }
 
     /// Whether some object of a translated class runs this very method, and not one that overrides it.
@@ -633,8 +1113,9 @@ impl<'a> World<'a> {
                         let callees = self.callees(method, id);
                         let harmless = !callees.unknown
                             && callees.library.iter().all(|&callee| {
-                                self.model(callee)
-                                    .is_some_and(|m| !m.keeps && m.asks.is_empty())
+                                self.model(callee).is_some_and(|m| {
+                                    !m.keeps && m.asks.is_empty() && m.applies.is_empty()
+                                })
                             });
                         if harmless { Vec::new() } else { args.to_vec() }
                     }
@@ -655,6 +1136,12 @@ impl<'a> World<'a> {
         self.escaped = escaped;
     }
 
+    /// Whether an object of the platform is a face of another, such as an iterator: what it shows may be known to others, though it is not.
+    fn is_face(&self, object: ObjectId) -> bool {
+        let class = self.program.heap().object(object).class;
+        is_of_platform(self.table(), class) && self.table().class_name(class).contains('$')
+    }
+
     /// Whether no other thread can ever know what a value refers to.
     pub fn never_escapes(&self, method: MethodId, value: ValueId) -> bool {
         let heap = self.program.heap();
@@ -662,7 +1149,9 @@ impl<'a> World<'a> {
         !nodes.is_empty()
             && nodes.iter().all(|&node| {
                 let objects = heap.points_to(node, value);
-                !objects.is_empty() && !objects.intersects(&self.escaped)
+                !objects.is_empty()
+                    && !objects.intersects(&self.escaped)
+                    && !objects.iter().any(|object| self.is_face(object))
             })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A second typing takes what nobody knows for harmless: unknown and undescribed calls touch nothing.
 //! What is proved then is *unproved* for want of knowledge.
-//! For the rest, the two accesses of the region are looked for that another method can come between: a method that anyone may call, by whose accesses neither order of the two is equivalent to what happens, and which no lock keeps out.
+//! For the rest, first around the parts that do not compose and then anywhere in the region, the two accesses of the region are looked for that another method can come between: a method that anyone may call, by whose accesses neither order of the two is equivalent to what happens, and which no lock keeps out.
 //!
 //! May miss: a tear that takes more than one other method, two objects that have no name, or accesses deep in recursions.
 //! May over-report: the other method may never run at that time, or on that object.
@@ -54,6 +54,8 @@ const MOST_ACCESSES: usize = 400;
 const MOST_METHODS: usize = 40;
 /// More accesses on either side of a tear are not looked at.
 const MOST_PARTS: usize = 24;
+/// More pairs of accesses of one region are not looked at.
+const MOST_PAIRS: usize = 2000;
 
 impl Typed<'_> {
     /// What is said of a method, or a block in it, that is not proved because of a fault.
@@ -168,21 +170,122 @@ impl Typed<'_> {
     ) -> Option<Finding> {
         let fault = self.fault(id, block)?;
         let (calls, at, inner) = self.deepest(id, &fault);
-        let conflict = (self.conflict(at, &inner)).or_else(|| self.conflict(id, &fault))?;
+        let conflict = self.most_telling(id, block, &fault, (at, &inner))?;
         let mut finding = self.told((region, atomicity), calls, at, &inner, Claim::Suspected);
         finding.message.push_str(&self.conflict_text(&conflict));
         Some(finding)
     }
 
-    /// Whether another method can come between two accesses of this one.
-    pub(crate) fn is_suspected(&mut self, id: input::MethodId) -> bool {
+    /// In words, the accesses of a method that another method can come between.
+    pub(crate) fn evidence(&mut self, id: input::MethodId) -> Option<String> {
         self.optimistically(|typed| {
-            let Some(fault) = typed.fault(id, None) else {
-                return false;
-            };
+            let fault = typed.fault(id, None)?;
             let (_, at, inner) = typed.deepest(id, &fault);
-            (typed.conflict(at, &inner)).is_some() || typed.conflict(id, &fault).is_some()
+            let conflict = typed.most_telling(id, None, &fault, (at, &inner))?;
+            Some(typed.conflict_text(&conflict).trim().to_owned())
         })
+    }
+
+    /// The conflict that says most of why a region is not atomic: that of the parts at the end of the chain of calls, or else of any two accesses.
+    fn most_telling(
+        &mut self,
+        id: input::MethodId,
+        block: Option<RegionId>,
+        fault: &Fault,
+        (at, inner): (input::MethodId, &Fault),
+    ) -> Option<[Access; 3]> {
+        let inside = block.map(|block| self.nodes_in(id, block));
+        let of = |method| inside.as_ref().filter(|_| method == id);
+        (self.conflict(at, inner, of(at)))
+            .or_else(|| self.conflict(id, fault, of(id)))
+            .or_else(|| self.any_conflict(id, inside.as_ref()))
+    }
+
+    /// The nodes of a block.
+    fn nodes_in(&self, id: input::MethodId, block: RegionId) -> FxHashSet<NodeId> {
+        let mut inside = FxHashSet::default();
+        let Some(body) = &self.translation.input.methods[id.index()].body else {
+            return inside;
+        };
+        let begins = |node: &input::Node| matches!(node.effect, Effect::Begin { region, .. } if region == block);
+        let first = (0..body.nodes.len() as u32).map(NodeId);
+        let mut work: Vec<(NodeId, u32)> = first
+            .filter(|node| begins(&body.nodes[node.index()]))
+            .map(|node| (node, 0))
+            .collect();
+        let mut seen = FxHashSet::default();
+        while let Some((at, depth)) = work.pop() {
+            let Some(node) = body.nodes.get(at.index()) else {
+                continue;
+            };
+            if !seen.insert((at, depth)) || depth > 20 {
+                continue;
+            }
+            inside.insert(at);
+            let depth = match node.effect {
+                Effect::Begin { .. } => depth + 1,
+                Effect::End => depth.saturating_sub(1),
+                _ => depth,
+            };
+            if depth > 0 {
+                work.extend(node.next.iter().map(|&next| (next, depth)));
+            }
+        }
+        inside
+    }
+
+    /// Any two accesses of a method, the second behind the first, that another method can come between.
+    fn any_conflict(
+        &mut self,
+        id: input::MethodId,
+        inside: Option<&FxHashSet<NodeId>>,
+    ) -> Option<[Access; 3]> {
+        let nodes = self.translation.input.methods[id.index()].body.as_ref();
+        let count = nodes.map_or(0, |body| body.nodes.len()) as u32;
+        let mut at: Vec<(NodeId, Vec<Access>)> = Vec::new();
+        for node in (0..count).map(NodeId) {
+            if inside.is_none_or(|inside| inside.contains(&node)) {
+                let mut all = self.accesses_at(id, node);
+                all.truncate(MOST_PARTS);
+                if !all.is_empty() {
+                    at.push((node, all));
+                }
+            }
+        }
+        let mut pairs: Vec<(bool, &Access, &Access)> = Vec::new();
+        'pairs: for (node, firsts) in &at {
+            let next = self.next_of(id, *node);
+            let mut behind = FxHashSet::default();
+            for next in next {
+                behind.extend(self.reachable_from(id, next));
+            }
+            for (_, seconds) in at.iter().filter(|(other, _)| behind.contains(other)) {
+                for first in firsts {
+                    for second in seconds {
+                        pairs.push((same_variable(first, second), first, second));
+                        if pairs.len() >= MOST_PAIRS {
+                            break 'pairs;
+                        }
+                    }
+                }
+            }
+        }
+        pairs.sort_by_key(|(same, ..)| !same);
+        let mut tried = FxHashSet::default();
+        for (_, first, second) in pairs {
+            if tried.insert((first, second))
+                && let Some(between) = self.intruder(first, second, None)
+            {
+                return Some([first.clone(), second.clone(), between]);
+            }
+        }
+        None
+    }
+
+    fn next_of(&self, id: input::MethodId, node: NodeId) -> Vec<NodeId> {
+        let body = self.translation.input.methods[id.index()].body.as_ref();
+        let node = body.and_then(|body| body.nodes.get(node.index()));
+        node.map_or_else(Vec::new, |node| node.next.clone())
     }
 
     fn fault(&mut self, id: input::MethodId, block: Option<RegionId>) -> Option<Fault> {
@@ -203,7 +306,12 @@ impl Typed<'_> {
     }
 
     /// An access of another method that can come between two accesses of this one, with these.
-    fn conflict(&mut self, id: input::MethodId, fault: &Fault) -> Option<[Access; 3]> {
+    fn conflict(
+        &mut self,
+        id: input::MethodId,
+        fault: &Fault,
+        inside: Option<&FxHashSet<NodeId>>,
+    ) -> Option<[Access; 3]> {
         let Fault::Torn(tear) = fault else {
             return None;
         };
@@ -216,6 +324,9 @@ impl Typed<'_> {
         for node in self.reachable_from(id, tear.second.node) {
             if after.len() >= MOST_PARTS {
                 break;
+            }
+            if inside.is_some_and(|inside| !inside.contains(&node)) {
+                continue;
             }
             after.extend(self.accesses_at(id, node));
         }

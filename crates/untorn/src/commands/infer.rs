@@ -209,6 +209,7 @@ fn annotate(
                 continue;
             }
             let (form, text) = match args.style {
+                _ if matches!(what, Written::Torn(_)) => (Form::Remark, what.comment()),
                 Style::Comments => (Form::Mark, what.comment()),
                 Style::Annotations => match annotation(what) {
                     Some(text) => (Form::Annotation, text),
@@ -249,7 +250,7 @@ fn annotation(what: &Written) -> Option<String> {
         Written::GuardedBy(lock) => format!("{PACKAGE}.GuardedBy(\"{lock}\")"),
         Written::WriteGuardedBy(lock) => format!("{PACKAGE}.WriteGuardedBy(\"{lock}\")"),
         // There is no annotation for it, and it is found again.
-        Written::NoGuard => return None,
+        Written::NoGuard | Written::Torn(_) => return None,
         Written::Atomicity { text, .. } if text == "cmpd" => format!("{PACKAGE}.NotAtomic"),
         Written::Atomicity { text, .. } if text == "atomic" => format!("{PACKAGE}.Atomic"),
         Written::Atomicity { text, .. } => format!("{PACKAGE}.Atomic(\"{text}\")"),
@@ -303,6 +304,7 @@ fn write_spec(program: &Program, inferred: &[Inferred], file: &Path) -> Result<(
                 method: pattern,
                 is: text.clone(),
             }),
+            Written::Torn(_) => {}
         }
     }
     let text = (spec.to_toml()).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -337,15 +339,23 @@ fn listed(program: &Program, inferred: &[Inferred]) -> String {
 
 fn stats(typed: &Typed<'_>, inferred: &[Inferred]) -> String {
     let guards = (inferred.iter())
-        .filter(|i| !matches!(i.written, Written::Atomicity { .. }))
+        .filter(|i| !matches!(i.written, Written::Atomicity { .. } | Written::Torn(_)))
+        .count();
+    let torn = (inferred.iter())
+        .filter(|i| matches!(i.written, Written::Torn(_)))
         .count();
     let atomic = (inferred.iter())
         .filter(|i| matches!(i.written, Written::Atomicity { atomic: true, .. }))
         .count();
     let mut text = String::new();
     let _ = writeln!(text, "inferred guards: {guards}");
-    let _ = writeln!(text, "inferred atomicities: {}", inferred.len() - guards);
+    let _ = writeln!(
+        text,
+        "inferred atomicities: {}",
+        inferred.len() - guards - torn
+    );
     let _ = writeln!(text, "of them atomic in every context: {atomic}");
+    let _ = writeln!(text, "methods with evidence of a tear: {torn}");
     for (kind, count) in typed.annotations().counts() {
         let _ = writeln!(text, "declared ({kind}): {count}");
     }

@@ -10,12 +10,13 @@ use super::super::Translator;
 use super::super::content::Source;
 use super::super::fresh::{Leaked, is_clone};
 use super::super::models::Operand;
+use super::super::names::is_stamped;
 use super::super::sites::What;
 use super::super::versions::{Key, library_touches};
 use super::super::world::Callees;
 use super::{Taking, Writer};
 use crate::algebra::Atomicity;
-use crate::input::{Arg, Effect, Target};
+use crate::input::{Actuals, Arg, Effect, Target};
 use crate::locks::Root;
 
 impl Writer<'_, '_, '_> {
@@ -31,10 +32,17 @@ impl Writer<'_, '_, '_> {
         let callees = world.callees(self.key.method, at);
         let effect = world.program.library().effect(world.table(), named);
         if callees.translated.is_empty()
-            && let Some((action, _)) = effect.and_then(|effect| effect.lock)
+            && callees.handed.is_empty()
+            && let Some((action, mode)) = effect.and_then(|effect| effect.lock)
             && let Some(&receiver) = args.first()
         {
-            return self.explicit_lock(line, action, receiver);
+            return self.explicit_lock(line, action, receiver, mode);
+        }
+        if let Some(&receiver) = args.first()
+            && is_stamped(world, self.shape.body.ty(receiver).class())
+            && let Some(taking) = self.stamped(line, named, args)
+        {
+            return taking;
         }
         self.one_of(at, named, callees, args, leaked);
         Taking::Nothing
@@ -74,6 +82,11 @@ impl Writer<'_, '_, '_> {
         if !called.is_empty() {
             self.cursor = fork;
             self.program_call(at, named, &called, args, leaked);
+            ends.push(self.cursor);
+        }
+        if !callees.handed.is_empty() {
+            self.cursor = fork;
+            self.handed_call(named, &callees.handed, line);
             ends.push(self.cursor);
         }
         if ends.is_empty() {
@@ -135,6 +148,25 @@ impl Writer<'_, '_, '_> {
         }
     }
 
+    /// Runs one of these methods through an object that was made of it: it has names of its own for what it captured and gets.
+    fn handed_call(&mut self, named: MethodId, callees: &[MethodId], line: u16) {
+        let mut targets = Vec::new();
+        for &callee in callees {
+            let key = Key::general(self.translator.world.table(), callee);
+            if let Some(method) = self.translator.method(key) {
+                targets.push(Target {
+                    method,
+                    actuals: Actuals(Vec::new()),
+                    internal: None,
+                });
+            }
+        }
+        if !targets.is_empty() {
+            let site = self.site(line, What::Call(named));
+            self.push(Effect::Call(targets), site);
+        }
+    }
+
     /// The ghost argument of a receiver that must be `always_held` or `none` for this callee to run.
     fn internal_only(&self, at: InstrId, callee: MethodId, args: &[ValueId]) -> Option<Arg> {
         if let Op::Invoke { kind, .. } = self.shape.body.instr(at).op
@@ -179,7 +211,7 @@ impl Writer<'_, '_, '_> {
             return;
         }
         let touched = library_touches(world, self.shape, callee, args);
-        let (mut does, known) = self.library_effect(callee, args);
+        let (mut does, known) = self.library_effect(callee, args, leaked);
         // Section 7.3: nobody waits for the lock of a container that one thread alone has.
         if does == Atomicity::ATOMIC && self.is_own_container(callee, args, leaked) {
             does = Atomicity::MOVER;
@@ -263,19 +295,32 @@ impl Writer<'_, '_, '_> {
     }
 
     /// What a library method is as a step, and whether that is known of it or only the worst that it can be.
-    fn library_effect(&self, callee: MethodId, args: &[ValueId]) -> (Atomicity, bool) {
+    fn library_effect(
+        &self,
+        callee: MethodId,
+        args: &[ValueId],
+        leaked: &Leaked,
+    ) -> (Atomicity, bool) {
         let world = self.translator.world;
         let classes = world.table();
         let receiver = usize::from(!classes.method(callee).flags.is_static());
         if let Some(model) = world.model(callee) {
-            let harmless = model.calls.iter().all(|operand| {
-                let position = match operand {
-                    Operand::Receiver => 0,
-                    Operand::Arg(index) => index + receiver,
-                };
-                args.get(position).is_none_or(|&arg| self.is_value(arg))
-            });
-            return if harmless {
+            let method = self.key.method;
+            let given = |operand: &Operand| match operand {
+                Operand::Receiver => args.first(),
+                Operand::Arg(index) => args.get(index + receiver),
+            };
+            let natural = |&receiver: &ValueId| world.is_natural(method, receiver);
+            let ordered = !model.natural || args.first().is_some_and(natural);
+            let mut plain = model.plain.iter().filter_map(given);
+            let plain = plain.all(|&arg| world.is_plain_collection(method, arg));
+            let mut asked = model.calls.iter().filter_map(given);
+            let harmless = ordered && plain && asked.all(|&arg| self.is_value(arg));
+            let own = model.own
+                && (args.first()).is_some_and(|&receiver| self.is_confined(receiver, leaked));
+            return if harmless && own {
+                (Atomicity::CONST, true)
+            } else if harmless && !model.own {
                 (model.is.into(), true)
             } else {
                 (Atomicity::CMPD, false)

@@ -9,7 +9,8 @@ mod calls;
 mod sync;
 
 use rustc_hash::FxHashSet;
-use untorn_program::ir::{Op, Test};
+use untorn_classfile::Op as Opcode;
+use untorn_program::ir::{Const, Op, Test};
 use untorn_program::locks::MethodLock;
 use untorn_program::{BlockId, InstrId, ValueId};
 
@@ -268,12 +269,21 @@ impl<'t, 'f, 'a> Writer<'t, 'f, 'a> {
         block: BlockId,
         (result, lock, site): (ValueId, Lock, Site),
     ) -> Option<(usize, Lock, Site)> {
-        match self.shape.body.terminator(block).op {
+        let body = self.shape.body;
+        // A stamp is compared with zero first.
+        let compared = |left: ValueId| match body.defining(left).map(|instr| &instr.op) {
+            Some(Op::Compute { op, args }) if *op == Opcode::Lcmp => {
+                let zero = body.defining(args[1]).map(|instr| &instr.op);
+                matches!(zero, Some(Op::Const(Const::Long(0)))) && args[0] == result
+            }
+            _ => false,
+        };
+        match body.terminator(block).op {
             Op::If {
                 test,
                 left,
                 right: None,
-            } if left == result => match test {
+            } if left == result || compared(left) => match test {
                 Test::Ne => Some((0, lock, site)),
                 Test::Eq => Some((1, lock, site)),
                 _ => None,

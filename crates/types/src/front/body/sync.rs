@@ -1,13 +1,15 @@
 //! Locks taken and given back: monitors and explicit locks.
 
-use untorn_program::library::LockAction;
-use untorn_program::{FieldId, InstrId, RegionId as Section, ValueId};
+use untorn_program::ir::Op;
+use untorn_program::library::{LockAction, LockMode, Stamped};
+use untorn_program::{FieldId, InstrId, MethodId, RegionId as Section, ValueId};
 
 use super::super::Translator;
 use super::super::fresh::Leaked;
 use super::super::names::{explicit, field_name, is_lock_class};
 use super::super::sites::What;
 use super::{Taking, Writer};
+use crate::algebra::Atomicity;
 use crate::input::{Arg, Effect};
 use crate::locks::{Expr, FieldName, Lock, Root};
 
@@ -107,9 +109,10 @@ impl Writer<'_, '_, '_> {
         line: u16,
         action: LockAction,
         receiver: ValueId,
+        mode: LockMode,
     ) -> Taking {
         let t = &mut *self.translator;
-        let explicit = explicit(t.world, t.facts, &mut t.locks, self.shape, receiver);
+        let explicit = explicit(t.world, t.facts, &mut t.locks, self.shape, receiver, mode);
         t.record_lock(explicit.lock, explicit.excludes);
         let lock = Some(explicit.lock);
         match action {
@@ -140,6 +143,63 @@ impl Writer<'_, '_, '_> {
                 Taking::Tried(explicit.lock, site)
             }
         }
+    }
+
+    /// What a method of a lock that gives stamps does to it, where its name alone does not say which side it is about; nothing if it takes and gives back none.
+    ///
+    /// A stamp says the side if this method got it itself; else anything may have been given back.
+    pub(super) fn stamped(
+        &mut self,
+        line: u16,
+        named: MethodId,
+        args: &[ValueId],
+    ) -> Option<Taking> {
+        let world = self.translator.world;
+        let classes = world.table();
+        let &receiver = args.first()?;
+        let stamped = (world.program.library().effect(classes, named)).and_then(|e| e.stamped);
+        let name = classes.method_name(named);
+        match stamped {
+            Some(Stamped::TryRead) => {
+                return Some(self.explicit_lock(line, LockAction::Try, receiver, LockMode::Shared));
+            }
+            Some(Stamped::TryWrite) if name == "tryWriteLock" => {
+                let mode = LockMode::Exclusive;
+                return Some(self.explicit_lock(line, LockAction::Try, receiver, mode));
+            }
+            Some(Stamped::Release) if name == "unlock" => {
+                if let Some(mode) = args.get(1).and_then(|&stamp| self.side_of(receiver, stamp)) {
+                    return Some(self.explicit_lock(line, LockAction::Release, receiver, mode));
+                }
+            }
+            Some(Stamped::Optimistic | Stamped::Validate) => return None,
+            None if !name.starts_with("try") => return None,
+            _ => {}
+        }
+        let t = &mut *self.translator;
+        let mode = LockMode::Exclusive;
+        let lock = explicit(t.world, t.facts, &mut t.locks, self.shape, receiver, mode).lock;
+        let site = self.site(line, What::Release(lock));
+        let (lock, protector) = (None, None);
+        self.push(Effect::Release { lock, protector }, site);
+        let site = self.site(line, What::Unmodelled(named));
+        self.push(Effect::Does(Atomicity::CMPD), site);
+        Some(Taking::Nothing)
+    }
+
+    /// Which side of a lock its stamp stands for, if the stamp is what the same lock gave here.
+    fn side_of(&mut self, receiver: ValueId, stamp: ValueId) -> Option<LockMode> {
+        let Op::Invoke { method, args, .. } = &self.shape.body.defining(stamp)?.op else {
+            return None;
+        };
+        let &[giver, ..] = &args[..] else {
+            return None;
+        };
+        let same = self.name(giver) == self.name(receiver);
+        let world = self.translator.world;
+        let effect = world.program.library().effect(world.table(), *method)?;
+        let (action, mode) = effect.lock?;
+        (same && action == LockAction::Acquire).then_some(mode)
     }
 }
 

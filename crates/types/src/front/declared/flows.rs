@@ -115,7 +115,7 @@ impl Translator<'_, '_> {
     ) -> Result<(), AnnotationError> {
         let callees = self.world.callees(shape.method, at);
         for (position, &arg) in args.iter().enumerate() {
-            let keeps = callees.unknown
+            let keeps = callees.hides_flows()
                 || (callees.library.iter())
                     .any(|&callee| library_keeps(self.world, callee, position));
             // Calls of a declared method know what its parameters are.
@@ -126,7 +126,7 @@ impl Translator<'_, '_> {
         if (callees.library.iter()).any(|&callee| is_clone(self.world, callee)) {
             self.copied(shape, at, line)?;
         }
-        let foreign = callees.unknown || !callees.library.is_empty();
+        let foreign = callees.hides_flows() || !callees.library.is_empty();
         if let (Some(result), true) = (shape.body.instr(at).result, foreign) {
             self.leak(shape, line, result)?;
         }

@@ -392,7 +392,7 @@ impl<'s, 'a> Scan<'s, 'a> {
     fn invoke(&mut self, at: InstrId, args: &[ValueId], result: Option<ValueId>) {
         let callees = self.world.callees(self.shape.method, at);
         for (position, &arg) in args.iter().enumerate() {
-            let kept = callees.unknown
+            let kept = callees.hides_flows()
                 || callees
                     .library
                     .iter()
@@ -407,7 +407,7 @@ impl<'s, 'a> Scan<'s, 'a> {
             self.copied(at, result);
         }
         if let Some(result) = result
-            && (callees.unknown || !callees.library.is_empty())
+            && (callees.hides_flows() || !callees.library.is_empty())
         {
             self.strange(result);
         }
