@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
             class: class.map_or_else(|| "*".to_owned(), |class| self.dotted(class)),
             library: class.is_some_and(|class| !self.program.is_input(class)),
             view: self.entries(&self.checker.view(candidate.part)),
-            thread: self.thread(execution.thread),
+            thread: self.thread(execution),
             sections: self.sections(candidate),
             interfering: self.interfering(candidate),
             allocated_at: self.allocated_at(candidate),
@@ -273,7 +273,7 @@ impl<'a> Writer<'a> {
             lock,
             accesses: self.entries(view),
             places,
-            thread: self.thread(execution.thread),
+            thread: self.thread(execution),
         }
     }
 
@@ -405,7 +405,15 @@ impl<'a> Writer<'a> {
         names
     }
 
-    fn thread(&self, id: ThreadId) -> String {
+    fn thread(&self, execution: &Execution) -> String {
+        let name = self.thread_alone(execution.thread);
+        match execution.others {
+            0 => name,
+            others => format!("{name} and {others} more"),
+        }
+    }
+
+    fn thread_alone(&self, id: ThreadId) -> String {
         let thread = self.program.threads().thread(id);
         let task = match thread.kind {
             ThreadKind::Main => return "main".to_owned(),

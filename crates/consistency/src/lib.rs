@@ -44,6 +44,11 @@
 //! ## Applications and libraries
 //! With `--main` the program starts there: threads and tasks are found where they are started, and only objects that several threads reach count.
 //! Without it, any number of threads may call every exported method of each class on one shared instance.
+//! In large programs threads of which any number may run are looked at together, as if they were one kind of thread; a finding then names the first and counts the others.
+//!
+//! ## Causes
+//! Wrappers that may wrap each other as far as their types tell do not: what a wrapper passes on to its like is followed from the one that it ends at.
+//! Methods that reach the critical sections of a class only through other classes are one finding about that class, with all of them as affected.
 //!
 //! ## What it misses
 //! - Critical sections that all write the same fields: `int i = c.inc(0); c.inc(i);` has only the lock view `{i: write}`.

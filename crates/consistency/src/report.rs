@@ -206,22 +206,22 @@ impl<'a> Checker<'a> {
                     below.add(number, inconsistent.group);
                 }
             }
-            let callers = (!found.is_empty()).then(|| callers(execution));
-            for (
-                id,
-                Inconsistent {
-                    group,
-                    part,
-                    broken,
-                },
-            ) in found
-            {
+            // In several contexts a method mostly does the same.
+            let mut by_method: IndexMap<(MethodId, PartId), (Inconsistent, Vec<StateId>), _> =
+                IndexMap::with_hasher(FxBuildHasher);
+            for (id, inconsistent) in found {
                 let method = self.program.heap().node(execution.state(id).node).method;
-                let around = callers.as_ref().map(|callers| enclosing(callers, id));
+                let entry = by_method.entry((method, inconsistent.part));
+                let (_, states) = entry.or_insert_with(|| (inconsistent, Vec::new()));
+                states.push(id);
+            }
+            let callers = (!by_method.is_empty()).then(|| callers(execution));
+            for ((method, part), (Inconsistent { group, broken, .. }, states)) in by_method {
+                let around = callers.as_ref().map(|callers| enclosing(callers, &states));
                 candidates.push(Candidate {
                     method,
                     execution: number,
-                    state: id,
+                    state: states[0],
                     group,
                     part,
                     broken,
@@ -432,16 +432,17 @@ fn callers(execution: &Execution) -> Vec<Vec<StateId>> {
     callers
 }
 
-/// What leads to a state, the nearest first.
-fn enclosing(callers: &[Vec<StateId>], id: StateId) -> Vec<StateId> {
+/// What leads to some states, the nearest first.
+fn enclosing(callers: &[Vec<StateId>], of: &[StateId]) -> Vec<StateId> {
     let mut met: FxHashSet<StateId> = FxHashSet::default();
-    let mut found = vec![id];
+    let mut found = of.to_vec();
+    let most = of.len() + MOST_CALLERS;
     let mut at = 0;
-    while at < found.len() && found.len() < MOST_CALLERS {
+    while at < found.len() && found.len() < most {
         for caller in &callers[found[at].index()] {
             if met.insert(*caller) {
                 found.push(*caller);
-                if found.len() == MOST_CALLERS {
+                if found.len() == most {
                     break;
                 }
             }

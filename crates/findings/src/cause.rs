@@ -4,12 +4,12 @@
 //!   Every method that cannot be proved because of it is affected.
 //!   What nobody found a conflict of keeps apart from what somebody did: else the evidence of a tear would be hidden behind what only nobody knows.
 //! - *Orders of events:* a tear whose both ends lie in one method that is no region itself; the regions that call it are affected.
-//! - *Method views:* the same critical sections, reached from several methods.
+//! - *Method views:* the same critical sections, reached from several methods; of methods that reach the critical sections of a class only through other classes, all that reach those of this class.
 //! - *Cycles* through a region that is torn by itself are another sight of that tear.
 
 use std::collections::HashMap;
 
-use crate::{Evidence, Finding, Kind, Place, Region, Verdict, fingerprint};
+use crate::{Evidence, Finding, Kind, LockView, Place, Region, Verdict, fingerprint};
 
 /// Unites findings of one cause: the one that holds the cause, or else the first, keeps its name; the others are affected.
 ///
@@ -51,7 +51,13 @@ pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
                 let holds = |finding: &Finding| {
                     finding.region.class == cause.class && finding.region.method == cause.method
                 };
-                if holds(&finding) && !holds(&united[at]) {
+                // What the program only calls stands for nothing that it does itself.
+                let own = |finding: &Finding| {
+                    let class = finding.region.class.as_deref();
+                    class.is_none_or(|class| !is_platform(class))
+                };
+                let tells = |finding: &Finding| (holds(finding), own(finding));
+                if tells(&finding) > tells(&united[at]) {
                     std::mem::swap(&mut united[at], &mut finding);
                 }
                 united[at].affect(finding);
@@ -70,7 +76,7 @@ pub fn unite_causes(findings: Vec<Finding>) -> Vec<Finding> {
 fn cause(finding: &Finding) -> Option<Region> {
     match finding.kind {
         Kind::Untypable => untypable_inside(finding).or_else(|| broken_guard(&finding.evidence)),
-        Kind::MethodInconsistency => shared_sections(finding),
+        Kind::MethodInconsistency => far_sections(finding).or_else(|| shared_sections(finding)),
         Kind::Torn => torn_inside(finding),
         _ => None,
     }
@@ -94,6 +100,64 @@ fn broken_guard(evidence: &Evidence) -> Option<Region> {
         field: Some(lost.field.clone()),
         ..method_of(place)?
     })
+}
+
+/// Critical sections that the region reaches only through classes whose fields they are not about.
+///
+/// Where the region's class is another one, too, it composes what is none of its business, as does everybody who calls two things that lead there: together they are one finding, about that class.
+/// Where the fields are those of the region's class, methods that use them alike and call the same ones that lead back there are one.
+fn far_sections(finding: &Finding) -> Option<Region> {
+    let views = finding.evidence.method_views.first()?;
+    let of = outermost(&views.class);
+    let is_of = |class: Option<&str>| class.is_some_and(|class| outermost(class) == of);
+    let locked: Vec<&LockView> = (views.sections.iter())
+        .filter(|section| !section.lock.is_empty())
+        .collect();
+    let near = |section: &&LockView| {
+        let class = section.method.class.as_deref();
+        let both_platform = is_platform(&views.class) && class.is_some_and(is_platform);
+        is_of(class) || both_platform || section.method.same_as(&finding.region)
+    };
+    if locked.is_empty() || locked.iter().any(near) {
+        return None;
+    }
+    let class = finding.region.class.as_deref();
+    if !is_of(class) {
+        return Some(Region {
+            class: Some(views.class.clone()),
+            field: Some("through others".to_owned()),
+            ..Region::default()
+        });
+    }
+    let mut called: Vec<String> = (locked.iter())
+        .map(|section| section.method.short_name())
+        .collect();
+    called.sort();
+    called.dedup();
+    let own = views
+        .sections
+        .iter()
+        .filter(|section| section.lock.is_empty());
+    let used: Vec<&str> = own
+        .flat_map(|section| section.accesses.iter().map(String::as_str))
+        .collect();
+    Some(Region {
+        class: class.map(str::to_owned),
+        method: called.join(", "),
+        field: Some(used.join(", ")),
+        ..Region::default()
+    })
+}
+
+/// The class whose file a nested class is declared in.
+fn outermost(class: &str) -> &str {
+    class.split('$').next().unwrap_or(class)
+}
+
+fn is_platform(class: &str) -> bool {
+    ["java.", "javax.", "jdk."]
+        .iter()
+        .any(|package| class.starts_with(package))
 }
 
 fn shared_sections(finding: &Finding) -> Option<Region> {
@@ -151,8 +215,8 @@ fn fold_cycles(findings: Vec<Finding>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Evidence, Finding, GuardLoss, Kind, Place, Region, Typing, TypingPart, Verdict,
-        fingerprint, merge,
+        Evidence, Finding, GuardLoss, Kind, LockView, MethodViews, Place, Region, Typing,
+        TypingPart, Verdict, fingerprint, merge,
     };
 
     fn unproved(method: &str, field: &str, line: u32) -> Finding {
@@ -201,6 +265,99 @@ mod tests {
         assert_eq!(
             (merged[0].region.method.as_str(), names),
             ("append", vec!["delete", "insert"])
+        );
+    }
+
+    /// A method of `class` that calls `sections`, of classes and methods, each a critical section on fields of `of`.
+    fn divided(class: &str, method: &str, of: &str, sections: &[(&str, &str)]) -> Finding {
+        let region = |class: &str, method: &str| Region {
+            class: Some(class.to_owned()),
+            method: method.to_owned(),
+            ..Region::default()
+        };
+        let section = |(class, method): &(&str, &str)| LockView {
+            method: region(class, method),
+            lock: "its lock".to_owned(),
+            accesses: vec!["open: write".to_owned()],
+            places: Vec::new(),
+            thread: "clients".to_owned(),
+        };
+        let views = MethodViews {
+            class: of.to_owned(),
+            library: false,
+            view: vec!["open: write".to_owned()],
+            thread: "clients".to_owned(),
+            sections: sections.iter().map(section).collect(),
+            interfering: Vec::new(),
+            allocated_at: Vec::new(),
+        };
+        Finding::new(
+            "consistency",
+            Kind::MethodInconsistency,
+            Verdict::Suspected,
+            region(class, method),
+            format!("{method} can be torn"),
+            Evidence {
+                method_views: vec![views],
+                ..Evidence::default()
+            },
+        )
+    }
+
+    fn with_affected(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
+        (findings.iter())
+            .map(|finding| {
+                let affected = finding.affected.iter().map(|region| region.method.as_str());
+                (finding.region.method.as_str(), affected.collect())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn who_reaches_a_class_only_through_others_is_one_finding_about_it() {
+        let through = |class: &str, method: &str| {
+            divided(
+                class,
+                method,
+                "db.Closer",
+                &[("java.util.Vector", "equals"), ("db.Set", "get")],
+            )
+        };
+        let merged = merge(vec![
+            through("db.Page", "find"),
+            through("db.Row", "compare"),
+            through("java.util.TreeMap", "put"),
+            divided("db.Other", "find", "db.Registry", &[("db.Set", "get")]),
+            divided(
+                "db.User",
+                "close",
+                "db.Closer",
+                &[("db.Closer", "isOpen"), ("db.Closer", "end")],
+            ),
+        ]);
+        assert_eq!(
+            with_affected(&merged),
+            [
+                ("find", vec![]),
+                ("find", vec!["compare", "put"]),
+                ("close", vec![]),
+            ]
+        );
+    }
+
+    #[test]
+    fn methods_of_a_class_that_call_one_that_leads_back_are_one_finding() {
+        let own = |method: &str, handler: &str| {
+            divided("db.Rows", method, "db.Rows", &[("db.Pool", handler)])
+        };
+        let merged = merge(vec![
+            own("getInt", "failed"),
+            own("getLong", "failed"),
+            own("close", "closed"),
+        ]);
+        assert_eq!(
+            with_affected(&merged),
+            [("close", vec![]), ("getInt", vec!["getLong"])]
         );
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::layout::Lines;
 use crate::merge::{merge, sort};
+use crate::shared;
 use crate::{Finding, Region, Verdict};
 
 /// The name and version of the saved form; a change that old readers cannot take raises the number.
@@ -137,10 +138,18 @@ impl Document {
         (self.assumed.iter()).filter(|assumed| assumed.proofs.contains(region))
     }
 
-    /// The document as text, a line for each finding, ending in a newline.
+    /// All findings, whatever is made of them.
+    fn all_findings(&mut self) -> impl Iterator<Item = &mut Finding> {
+        let suppressed = (self.suppressed.iter_mut()).map(|suppressed| &mut suppressed.finding);
+        (self.findings.iter_mut().chain(&mut self.unproved)).chain(suppressed)
+    }
+
+    /// The document as text, a line for each finding, ending in a newline; what is the same around it is said once ([`shared`]).
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        let mut folded = self.clone();
+        folded.all_findings().for_each(shared::fold);
         let mut text = Vec::new();
-        self.serialize(&mut serde_json::Serializer::with_formatter(
+        folded.serialize(&mut serde_json::Serializer::with_formatter(
             &mut text,
             Lines::default(),
         ))?;
@@ -165,7 +174,9 @@ impl Document {
         if head.schema != SCHEMA {
             return Err(ReadError::OtherSchema { found: head.schema });
         }
-        serde_json::from_str(text).map_err(classify)
+        let mut document: Self = serde_json::from_str(text).map_err(classify)?;
+        document.all_findings().for_each(shared::unfold);
+        Ok(document)
     }
 
     /// What is complete in a document that was not written to its end; nothing if that is no findings file of this schema.
@@ -177,6 +188,7 @@ impl Document {
         let mut reader = serde_json::Deserializer::from_str(text);
         // It fails at the end of the text; what was read until then is kept.
         let _ = Partial(&mut document).deserialize(&mut reader);
+        document.all_findings().for_each(shared::unfold);
         (document.schema == SCHEMA).then_some(document)
     }
 }

@@ -14,6 +14,7 @@ mod layout;
 mod merge;
 mod rank;
 mod reproduction;
+mod shared;
 
 pub use document::{
     Assumed, DEMOTED, Document, ReadError, SCHEMA, Suppressed, SuppressedBy, Tool, schema,

@@ -1,8 +1,8 @@
 //! The saved form is what the checked-in schema says, and reads back.
 
 use untorn_findings::{
-    Document, Edge, EdgeKind, Evidence, Finding, Interleaving, Kind, ReadError, Region, Step,
-    Transaction, Verdict, schema,
+    Document, Edge, EdgeKind, Evidence, Finding, GuardLoss, Interleaving, Kind, LockView,
+    MethodViews, Place, ReadError, Region, Step, Transaction, Typing, TypingPart, Verdict, schema,
 };
 
 fn sample() -> Document {
@@ -89,6 +89,131 @@ fn a_document_reads_back_and_fits_the_schema() {
     assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
     let broken = text.replace("\"observed\"", "\"certain\"");
     assert!(!validator.is_valid(&serde_json::from_str(&broken).unwrap()));
+}
+
+/// A finding of a check, with places and regions in its own class and in others.
+fn checked() -> Document {
+    let method = |class: Option<&str>, method: &str, file: Option<&str>| Region {
+        class: class.map(str::to_owned),
+        method: method.into(),
+        descriptor: Some("()V".into()),
+        file: file.map(str::to_owned),
+        line: Some(3),
+        ..Region::default()
+    };
+    let place = |class: &str, method: Option<&str>, file: Option<&str>| Place {
+        class: Some(class.into()),
+        method: method.map(str::to_owned),
+        file: file.map(str::to_owned),
+        line: Some(7),
+    };
+    let own = method(Some("bank.Account"), "deposit", Some("Account.java"));
+    let section = |of: &Region, thread: &str, places| LockView {
+        method: of.clone(),
+        lock: "this".into(),
+        accesses: vec!["balance: write".into()],
+        places,
+        thread: thread.into(),
+    };
+    let bank = method(Some("bank.Bank"), "close", Some("Bank.java"));
+    let views = MethodViews {
+        class: "bank.Account".into(),
+        library: false,
+        view: vec!["balance: read".into(), "balance: write".into()],
+        thread: "clients".into(),
+        sections: vec![
+            section(
+                &own,
+                "clients",
+                vec![place("bank.Account", Some("deposit"), Some("Account.java"))],
+            ),
+            section(
+                &own,
+                "clients",
+                vec![place("bank.Account", None, Some("Account.java"))],
+            ),
+        ],
+        interfering: vec![
+            section(
+                &bank,
+                "main",
+                vec![place("bank.Bank", Some("end"), Some("Bank.java"))],
+            ),
+            section(
+                &bank,
+                "clients",
+                vec![place("bank.Account", Some("close"), None)],
+            ),
+        ],
+        allocated_at: Vec::new(),
+    };
+    let lost = GuardLoss {
+        field: "bank.Account.balance".into(),
+        candidate: None,
+        place: Some(place("bank.Account", Some("<init>"), Some("Account.java"))),
+        why: "this is not held here".into(),
+    };
+    let typing = Typing {
+        atomicity: "cmpd".into(),
+        parts: vec![TypingPart {
+            what: "reads it".into(),
+            atomicity: "atomic".into(),
+            place: Some(place("bank.Account", Some("deposit"), Some("Account.java"))),
+        }],
+        released: None,
+        guards_lost: vec![lost],
+    };
+    let evidence = Evidence {
+        method_views: vec![views],
+        typings: vec![typing],
+        enclosing: vec![
+            bank.clone(),
+            method(Some("bank.Bank"), "open", Some("Bank.java")),
+        ],
+        ..Evidence::default()
+    };
+    let mut finding = Finding::new(
+        "consistency",
+        Kind::MethodInconsistency,
+        Verdict::Suspected,
+        own,
+        "deposit can be torn".into(),
+        evidence,
+    );
+    finding.affected = vec![
+        method(Some("bank.Account"), "close", Some("Account.java")),
+        bank,
+        method(Some("bank.Bank"), "open", None),
+        method(Some("bank.Bank"), "shut", None),
+    ];
+    let mut document = Document::new(vec!["bank.jar".into()]);
+    document.findings.push(finding);
+    document
+}
+
+#[test]
+fn what_is_the_same_around_it_is_saved_once_and_read_everywhere() {
+    let document = checked();
+    let text = document.to_json().unwrap();
+    assert_eq!(Document::from_json(&text).unwrap(), document);
+    assert_eq!(
+        Document::from_half_written(&text).unwrap().findings,
+        document.findings
+    );
+    // Files that say it everywhere, as they were once.
+    let whole = serde_json::to_string(&document).unwrap();
+    assert_eq!(Document::from_json(&whole).unwrap(), document);
+    // Once for the region, and once for a place of which no method is known.
+    assert_eq!(text.matches("Account.java").count(), 2, "{text}");
+    assert!(
+        text.len() < whole.len(),
+        "{} of {}",
+        text.len(),
+        whole.len()
+    );
+    let schema = serde_json::from_str(&schema().unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(validator.is_valid(&serde_json::from_str(&text).unwrap()));
 }
 
 #[test]

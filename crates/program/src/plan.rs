@@ -22,6 +22,8 @@ pub struct LoadPlan {
     pub release: Option<u16>,
     /// Whether objects are told apart by their class alone, rather than by where they are made.
     pub by_class: bool,
+    /// Whether jars that are packed into an input beside classes of its own are libraries that it uses, as if they were on the class path, and no inputs.
+    pub packed_are_libraries: bool,
     /// When to stop telling objects apart by where they are made, if that is not done by then.
     pub hurry: Option<Instant>,
     /// Bounds on what is read.

@@ -73,7 +73,8 @@ impl Program {
             plan.release,
             plan.limits,
             &mut assumptions,
-        )?;
+        )?
+        .with_packed_libraries(plan.packed_are_libraries);
         let mut loader = Loader::new(path, plan.limits, assumptions);
         let mut inputs = loader.load_inputs()?;
         for name in &plan.jdk_classes {

@@ -102,7 +102,7 @@ fn interferes(region: &Region, views: &MethodViews, of: &[&str], object: &str) -
     let is_other = |view: &&LockView| view.method != *region;
     // A thread that exists once does not come between its own steps.
     let alone = !views.thread.contains(", ")
-        && views.thread != "clients"
+        && !views.thread.starts_with("clients")
         && !views.thread.contains("(many)");
     let comes = |view: &&LockView| !alone || view.thread != views.thread;
     let mut writers = views.interfering.iter().filter(writes).filter(comes);

@@ -102,7 +102,7 @@ impl Writer<'_> {
                 }),
             }
         }
-        let thread = self.thread(execution.thread);
+        let thread = self.thread(execution);
         let shown = all.into_iter().take(MOST_SECTIONS).map(|mut own| {
             own.entries.sort_unstable();
             own.entries.dedup();

@@ -6,8 +6,8 @@ use untorn_findings::{Evidence, LockView, MethodViews, Place, Region};
 
 use super::message::{fields, torn_pair};
 
-/// How large evidence may be, in about so many bytes of its saved form.
-const MOST_BYTES: usize = 1_700;
+/// How large evidence may be, in about so many bytes, before what is the same around it is left out of its saved form.
+const MOST_BYTES: usize = 1_100;
 /// How many entries of a view stay.
 const MOST_ENTRIES: usize = 6;
 /// How many lock views of others stay.

@@ -14,6 +14,7 @@ mod outer;
 mod plain;
 mod state;
 mod summary;
+mod wrapper;
 
 pub use state::{Execution, Section, State, StateId};
 
@@ -26,7 +27,7 @@ use untorn_program::ir::{AccessPath, Body, Def, InvokeKind, Op, Root, Step};
 use untorn_program::library::{Access, Operand};
 use untorn_program::load::Origin;
 use untorn_program::locks::LockRef;
-use untorn_program::threads::ThreadKind;
+use untorn_program::threads::{Multiplicity, ThreadKind};
 use untorn_program::{
     ClassId, FieldId, InstrId, MethodId, NodeId, ObjectId, Program, RegionId, ThreadId, ValueId,
 };
@@ -92,35 +93,68 @@ impl<'a> Executor<'a> {
         let constructors = of_kind(ThreadKind::Constructors);
         self.relevant = self.find_relevant();
         let mut executions = Vec::new();
-        for id in threads.ids() {
-            match threads.thread(id).kind {
-                ThreadKind::Initializers | ThreadKind::Constructors => {}
-                // Clients also construct: what a constructor does to others' objects meets them.
-                ThreadKind::Clients => executions.push(self.execute(id, constructors)),
-                ThreadKind::Main | ThreadKind::Started(_) => {
-                    executions.push(self.execute(id, None));
-                }
-            }
+        for together in self.together() {
+            // Clients also construct: what a constructor does to others' objects meets them.
+            let clients = |id: &ThreadId| threads.thread(*id).kind == ThreadKind::Clients;
+            let constructors = constructors.filter(|_| together.iter().any(clients));
+            executions.push(self.execute(&together, constructors));
         }
         executions
     }
 
-    fn execute(&mut self, thread: ThreadId, constructors: Option<ThreadId>) -> Execution {
+    /// The threads that can meet another, those that are executed as one together.
+    ///
+    /// Threads of which any number run are each concurrent to all of them and to themselves; in a large program most of them reach most of it, and executing it once for each would find the same views again.
+    fn together(&self) -> Vec<Vec<ThreadId>> {
+        let threads = self.program.threads();
+        let before_sharing = |id: &ThreadId| {
+            matches!(
+                threads.thread(*id).kind,
+                ThreadKind::Initializers | ThreadKind::Constructors
+            )
+        };
+        let meeting: Vec<ThreadId> = threads.ids().filter(|id| !before_sharing(id)).collect();
+        let relevant: Vec<NodeId> = (self.program.heap().node_ids())
+            .filter(|node| self.relevant[node.index()])
+            .collect();
+        let executed: usize = (meeting.iter())
+            .map(|id| {
+                (relevant.iter())
+                    .filter(|node| threads.runs(*id, **node))
+                    .count()
+            })
+            .sum();
+        let many = |id: &ThreadId| threads.thread(*id).multiplicity == Multiplicity::Many;
+        let (some, _) = MOST_STATES;
+        if executed <= some {
+            return meeting.into_iter().map(|id| vec![id]).collect();
+        }
+        let (many, alone): (Vec<ThreadId>, Vec<ThreadId>) = meeting.into_iter().partition(many);
+        let alone = alone.into_iter().map(|id| vec![id]);
+        let many = (!many.is_empty()).then_some(many);
+        many.into_iter().chain(alone).collect()
+    }
+
+    /// Executes threads as one; the first gives its name.
+    fn execute(&mut self, together: &[ThreadId], constructors: Option<ThreadId>) -> Execution {
         let program = self.program;
         let sharing = program.sharing();
-        let mut accessed = sharing.accessed_by(thread).clone();
-        if let Some(constructors) = constructors {
-            accessed.add_all(sharing.accessed_by(constructors), None);
+        let mut accessed = ObjectSet::default();
+        for id in together.iter().chain(&constructors) {
+            accessed.add_all(sharing.accessed_by(*id), None);
         }
         let visible = accessed.intersection(sharing.shared());
         let mut run = Run {
             executor: self,
             visible,
+            rings: FxHashMap::default(),
             keys: IndexSet::default(),
             per_node: FxHashMap::default(),
         };
-        for root in &program.threads().thread(thread).roots {
-            run.enter(*root, Context::default());
+        for id in together {
+            for root in &program.threads().thread(*id).roots {
+                run.enter(*root, Context::default());
+            }
         }
         if let Some(id) = constructors {
             let context = Context {
@@ -139,7 +173,7 @@ impl<'a> Executor<'a> {
             states.push(run.state(StateId(states.len() as u32)));
         }
         self.executed += states.len();
-        summary::execution(program, self.options, &mut self.sets, thread, states)
+        summary::execution(program, self.options, &mut self.sets, together, states)
     }
 
     /// Lambdas of the program that it gives away and no thread of it is known to run: clients may.
@@ -236,15 +270,33 @@ impl<'a> Executor<'a> {
             .library()
             .effect(classes, method)
             .filter(|_| !left_out);
-        let content = effect.and_then(|effect| {
-            let access = effect.access.or(effect.touches)?;
-            Some(Content {
+        let content = match effect {
+            Some(effect) => effect.access.or(effect.touches).map(|access| Content {
                 writes: access != Access::Read,
                 checked: effect.checked,
-            })
-        });
+            }),
+            None if left_out => None,
+            None => self.content_by_name(method),
+        };
         self.contents.insert(method, content);
         content
+    }
+
+    /// What a method of a concurrent collection does that no model names, such as a set that is a view of a map's keys.
+    fn content_by_name(&self, method: MethodId) -> Option<Content> {
+        let classes = self.program.classes();
+        let info = classes.method(method);
+        let collection = classes.find("java/util/Collection")?;
+        let concurrent = classes.class_name(info.class).starts_with(CONCURRENT);
+        let of_content = concurrent
+            && classes.is_subtype(info.class, collection)
+            && !info.flags.is_static()
+            && !classes.is_constructor(method);
+        of_content.then(|| Content {
+            writes: plain::writes(self.program, method),
+            // Of a set these say whether it was there before.
+            checked: matches!(classes.method_name(method), "add" | "remove"),
+        })
     }
 
     /// Whether a class is no part of the platform.
@@ -271,6 +323,8 @@ struct Run<'e, 'a> {
     executor: &'e mut Executor<'a>,
     /// The shared objects that the thread can get hold of.
     visible: ObjectSet,
+    /// For each node that forwards its own method, and one that it forwards to, whether that leads back.
+    rings: FxHashMap<(NodeId, NodeId), bool>,
     keys: IndexSet<(NodeId, Context), FxBuildHasher>,
     per_node: FxHashMap<NodeId, u32>,
 }
@@ -488,26 +542,23 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Whether a call forwards to what a field of the receiver refers to, and this callee is the same method of the same class or a relative.
+    /// Whether a call forwards to what a field of the receiver refers to, and this callee is the same method of a wrapper that may in turn wrap the receiver.
     ///
-    /// A proxy is declared to wrap what it implements itself, so that by their types alone proxies would wrap proxies without end.
-    fn wraps_itself(&self, frame: &Frame<'_>, op: &Op, callee: NodeId) -> bool {
-        let Op::Invoke { args, .. } = op else {
-            return false;
-        };
-        let field = args
-            .first()
-            .and_then(|arg| plain::field_of(frame.body, *arg));
-        if field.is_none_or(|(owner, _)| frame.body.receiver() != Some(owner)) {
+    /// A wrapper is declared to hold what it implements itself, so that by their types alone wrappers would wrap each other without end.
+    /// What they wrap in the end is followed from each of them.
+    fn wraps_itself(&mut self, frame: &Frame<'_>, op: &Op, callee: NodeId) -> bool {
+        let program = self.executor.program;
+        if wrapper::forwarded(program, frame.body, op).is_none() {
             return false;
         }
-        let program = self.executor.program;
         let classes = program.classes();
         let [own, other] = [frame.node, callee].map(|node| program.heap().node(node).method);
         let [from, to] = [own, other].map(|method| classes.method(method).class);
-        classes.method_name(own) == classes.method_name(other)
-            && classes.method_descriptor(own) == classes.method_descriptor(other)
-            && (classes.is_subtype(from, to) || classes.is_subtype(to, from))
+        wrapper::is_same(classes, own, other)
+            && (classes.is_subtype(from, to)
+                || classes.is_subtype(to, from)
+                || *(self.rings.entry((frame.node, callee)))
+                    .or_insert_with(|| wrapper::leads_back(program, frame.node, callee)))
     }
 
     /// The shared objects that a value may be.

@@ -131,7 +131,8 @@ fn is_plain(program: &Program, heap: &Heap, object: untorn_program::ObjectId) ->
             .is_ok()
 }
 
-fn writes(program: &Program, method: MethodId) -> bool {
+/// Whether a method of a collection may change it, by its name.
+pub fn writes(program: &Program, method: MethodId) -> bool {
     let name = program.classes().method_name(method);
     let reads = name == "toString"
         || name == "clone"

@@ -71,11 +71,13 @@ pub struct Locked {
     pub accesses: SetId,
 }
 
-/// One abstract thread, executed.
+/// An abstract thread, executed, or several as one.
 #[derive(Debug)]
 pub struct Execution {
-    /// The thread; clients also stand for whoever constructs.
+    /// The thread, or the first of them; clients also stand for whoever constructs.
     pub thread: ThreadId,
+    /// How many others are executed with it.
+    pub others: usize,
     /// All states.
     pub states: Vec<State>,
     /// For each state what it does with all it calls.

@@ -15,7 +15,7 @@ pub(super) fn execution(
     program: &Program,
     options: &Options,
     sets: &mut Sets,
-    thread: ThreadId,
+    threads: &[ThreadId],
     states: Vec<State>,
 ) -> Execution {
     let components = components(&states);
@@ -49,7 +49,8 @@ pub(super) fn execution(
         summaries, locked, ..
     } = adder;
     Execution {
-        thread,
+        thread: threads[0],
+        others: threads.len() - 1,
         states,
         summaries,
         components,

@@ -1,8 +1,11 @@
 //! Where execution starts: a main method, or every exported method of a library.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::graph::Var;
 use super::objects::{Context, ObjectKind};
 use super::result::{HeapField, Root, RootKind};
+use super::set::ObjectSet;
 use super::solver::Solver;
 use crate::classes::{ClassKind, Type};
 use crate::ids::{ClassId, MethodId, ObjectId};
@@ -14,6 +17,17 @@ pub enum Entry {
     Main(MethodId),
     /// Clients of a library: any number of threads call any exported method of these classes on one shared instance each.
     Clients(Vec<ClassId>),
+}
+
+/// What clients of a library share and pass.
+#[derive(Debug, Default)]
+struct Instances {
+    /// By each class and interface those that are of it.
+    fitting: FxHashMap<ClassId, ObjectSet>,
+    /// Another one of some class.
+    other: Option<(ClassId, ObjectId)>,
+    /// One that is not passed.
+    except: Option<ObjectId>,
 }
 
 impl Solver<'_> {
@@ -55,21 +69,24 @@ impl Solver<'_> {
 
     fn enter_library(&mut self, classes: &[ClassId]) {
         let mut instances: Vec<(ClassId, ObjectId)> = Vec::new();
+        let mut shared = Instances::default();
         for class in classes {
             if self.has_instance(*class, classes) {
-                instances.push((
-                    *class,
-                    self.object(*class, ObjectKind::Instance, Context::None),
-                ));
+                let object = self.object(*class, ObjectKind::Instance, Context::None);
+                instances.push((*class, object));
+                for above in self.classes().supertypes(*class) {
+                    shared.fitting.entry(*above).or_default().insert(object);
+                }
             }
         }
+        let all: FxHashSet<ClassId> = classes.iter().copied().collect();
         for class in classes {
             self.initialize(*class);
             for method in self.classes().class(*class).methods.clone() {
                 let info = self.classes().method(method);
                 let callable = info.has_code && self.classes().is_exported(method);
                 if info.flags.is_static() && callable && self.classes().class(*class).nameable {
-                    self.enter_method(method, None, &instances);
+                    self.enter_method(method, None, &shared);
                 }
             }
         }
@@ -77,27 +94,24 @@ impl Solver<'_> {
             let constructors: Vec<MethodId> =
                 self.classes().methods_named(*class, "<init>").collect();
             // An object cannot be passed to its own constructor, and a wrapper does not wrap itself: that is another instance.
-            let mut passed = instances.clone();
             if self.takes_own_kind(*class, &constructors) {
                 let other = self.object(*class, ObjectKind::Passed, Context::None);
                 for constructor in &constructors {
-                    self.enter_method(*constructor, Some(other), &[]);
+                    self.enter_method(*constructor, Some(other), &Instances::default());
                 }
-                passed.push((*class, other));
+                shared.other = Some((*class, other));
             }
-            let not_itself: Vec<(ClassId, ObjectId)> = (passed.iter())
-                .filter(|(_, other)| other != instance)
-                .copied()
-                .collect();
+            shared.except = Some(*instance);
             for constructor in constructors {
-                self.enter_method(constructor, Some(*instance), &not_itself);
+                self.enter_method(constructor, Some(*instance), &shared);
             }
-            if !self.classes().class(*class).nameable {
-                continue;
+            shared.except = None;
+            if self.classes().class(*class).nameable {
+                for method in self.callable_methods(*class, &all) {
+                    self.enter_method(method, Some(*instance), &shared);
+                }
             }
-            for method in self.callable_methods(*class, classes) {
-                self.enter_method(method, Some(*instance), &passed);
-            }
+            shared.other = None;
         }
     }
 
@@ -124,7 +138,7 @@ impl Solver<'_> {
     }
 
     /// The exported instance methods of a class, those inherited from analyzed classes included.
-    fn callable_methods(&self, class: ClassId, all: &[ClassId]) -> Vec<MethodId> {
+    fn callable_methods(&self, class: ClassId, all: &FxHashSet<ClassId>) -> Vec<MethodId> {
         let tables = self.classes();
         let mut methods = Vec::new();
         for above in tables.supertypes(class) {
@@ -152,7 +166,7 @@ impl Solver<'_> {
         &mut self,
         method: MethodId,
         receiver: Option<ObjectId>,
-        instances: &[(ClassId, ObjectId)],
+        instances: &Instances,
     ) {
         let class = self.classes().method(method).class;
         let context = match receiver {
@@ -169,6 +183,9 @@ impl Solver<'_> {
             RootKind::Client
         };
         self.roots.push(Root { node, kind });
+        if kind == RootKind::Client {
+            self.unknown.called_by_clients.insert(node);
+        }
         let params = self.nodes[node.index()].params;
         let offset = u32::from(receiver.is_some());
         if let Some(object) = receiver {
@@ -190,7 +207,7 @@ impl Solver<'_> {
     }
 
     /// What a client may pass for a type: the shared instances that fit, and something unknown.
-    fn pass_anything(&mut self, var: Var, class: ClassId, instances: &[(ClassId, ObjectId)]) {
+    fn pass_anything(&mut self, var: Var, class: ClassId, instances: &Instances) {
         let unknown = self.object(class, ObjectKind::Passed, Context::None);
         self.graph.add_object(var, unknown);
         if let ClassKind::Array(Some(component)) = self.classes().class(class).kind {
@@ -203,9 +220,18 @@ impl Solver<'_> {
         if class == self.classes().well_known.object {
             return;
         }
-        for (of, instance) in instances {
-            if self.classes().is_subtype(*of, class) {
-                self.graph.add_object(var, *instance);
+        if let Some((of, other)) = instances.other
+            && self.classes().is_subtype(of, class)
+        {
+            self.graph.add_object(var, other);
+        }
+        if let Some(fitting) = instances.fitting.get(&class) {
+            match instances.except.filter(|except| fitting.contains(*except)) {
+                Some(except) => {
+                    let others = fitting.difference(&ObjectSet::of(except));
+                    self.graph.add_objects(var, &others);
+                }
+                None => self.graph.add_objects(var, fitting),
             }
         }
     }

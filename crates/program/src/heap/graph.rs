@@ -105,6 +105,12 @@ impl Graph {
         }
     }
 
+    /// Adds objects to a variable.
+    pub fn add_objects(&mut self, var: Var, objects: &ObjectSet) {
+        let at = self.find(var);
+        self.flow(at, objects, ANY);
+    }
+
     /// Adds a copy edge; objects that are no instances of the filter's class do not pass.
     pub fn add_edge(&mut self, from: Var, to: Var, filter: Option<ClassId>) {
         let (from, to) = (self.find(from), self.find(to));

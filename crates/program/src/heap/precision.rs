@@ -34,6 +34,8 @@ const FIELD_COPIES: u32 = 5_000;
 const NODE: usize = 20;
 /// How many steps, each an object or a word of a set that is moved, are worth telling objects apart: so many in any program, and so many for each instruction.
 const STEPS: (u64, u64) = (6_000_000, 20);
+/// And never more than so many: what a large program reaches by then without an end, it does not reach with twice as many.
+const MOST_STEPS: u64 = 10_000_000;
 /// How often the clock is looked at: once in so many variables.
 const SELDOM: u64 = 1024;
 /// How many objects of a library class that is not entered are told apart where all others are not.
@@ -116,7 +118,7 @@ impl Precision {
         self.asked += 1;
         let late = |until: Instant| self.asked.is_multiple_of(SELDOM) && Instant::now() > until;
         self.detail == Detail::Sites
-            && (self.work + propagated > some + each * self.program as u64
+            && (self.work + propagated > MOST_STEPS.min(some + each * self.program as u64)
                 || self.hurry.is_some_and(late))
     }
 

@@ -42,6 +42,8 @@ pub struct Unknown {
     pub handled: Handled,
     /// What clients of a library were given.
     pub handed_out: Option<Var>,
+    /// The nodes that clients of a library call.
+    pub called_by_clients: FxHashSet<NodeId>,
     /// Done already: an open method on an object, a lambda.
     bound: FxHashSet<(MethodId, ObjectId)>,
     /// Done already: a method that is called on whatever runs it.
@@ -135,24 +137,14 @@ impl Solver<'_> {
 
     /// Lets code nobody reads call what it can name of objects of a class.
     pub(super) fn call_openly(&mut self, class: ClassId, receivers: &[ObjectId]) {
-        let mut clients = None;
         for method in self.open_methods(class) {
             for &object in receivers {
                 if self.unknown.bound.insert((method, object)) {
                     self.step(true);
-                    let clients = clients.get_or_insert_with(|| self.client_nodes());
-                    self.call_from_outside(method, Some(object), clients);
+                    self.call_from_outside(method, Some(object), true);
                 }
             }
         }
-    }
-
-    fn client_nodes(&self) -> FxHashSet<NodeId> {
-        let clients = self
-            .roots
-            .iter()
-            .filter(|root| root.kind == RootKind::Client);
-        clients.map(|root| root.node).collect()
     }
 
     /// The objects that stand for all of a class where code nobody reads calls them: clients of a library share one instance.
@@ -211,13 +203,8 @@ impl Solver<'_> {
         found
     }
 
-    /// Lets code nobody reads call a method, with anything.
-    fn call_from_outside(
-        &mut self,
-        method: MethodId,
-        receiver: Option<ObjectId>,
-        clients: &FxHashSet<NodeId>,
-    ) {
+    /// Lets code nobody reads call a method, with anything; if that is what clients do, what they call already needs no more.
+    fn call_from_outside(&mut self, method: MethodId, receiver: Option<ObjectId>, as_client: bool) {
         let class = self.classes().method(method).class;
         let context = match receiver {
             Some(object) if self.is_container(class) => {
@@ -230,7 +217,7 @@ impl Solver<'_> {
         if let Some(object) = receiver {
             self.graph.add_object(params, object);
         }
-        if clients.contains(&node) {
+        if as_client && self.unknown.called_by_clients.contains(&node) {
             return;
         }
         self.roots.push(Root {
@@ -342,7 +329,6 @@ impl Solver<'_> {
 
     /// Lets code nobody reads call a method on whatever runs it.
     pub(super) fn call_on_all(&mut self, method: MethodId, objects: &ByClass) {
-        let none = FxHashSet::default();
         let info = self.classes().method(method);
         let class = info.class;
         let mut receivers: Vec<Option<ObjectId>> = if info.flags.is_static() {
@@ -365,7 +351,7 @@ impl Solver<'_> {
         for receiver in receivers {
             if self.unknown.called.insert((method, receiver)) {
                 self.step(true);
-                self.call_from_outside(method, receiver, &none);
+                self.call_from_outside(method, receiver, false);
             }
         }
     }

@@ -90,6 +90,16 @@ impl Archive {
         if let Some(bytes) = self.read_own(name, limits)? {
             return Ok(Some(bytes));
         }
+        self.read_packed(name, limits)
+    }
+
+    /// Whether it has classes of its own, with the libraries that these use packed beside them.
+    pub fn is_application(&self) -> bool {
+        !self.classes.is_empty() && !self.nested.is_empty()
+    }
+
+    /// As [`Self::read`], from the nested jars alone.
+    pub fn read_packed(&self, name: &str, limits: &Limits) -> Result<Option<Vec<u8>>, LoadError> {
         for nested in &self.nested {
             if let Some(bytes) = nested.read(name, limits)? {
                 return Ok(Some(bytes));

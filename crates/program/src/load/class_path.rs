@@ -37,6 +37,8 @@ pub struct ClassPath {
     path: Vec<Root>,
     jdk: Option<Jdk>,
     limits: Limits,
+    /// Whether jars inside of inputs are looked up as the class path is.
+    packed_are_libraries: bool,
 }
 
 #[derive(Debug)]
@@ -99,7 +101,16 @@ impl ClassPath {
             path: path_roots,
             jdk,
             limits,
+            packed_are_libraries: false,
         })
+    }
+
+    /// Takes jars that are packed into an input beside classes of its own for libraries, as far as these are used.
+    pub fn with_packed_libraries(self, packed_are_libraries: bool) -> Self {
+        Self {
+            packed_are_libraries,
+            ..self
+        }
     }
 
     /// The JDK, if the plan has one.
@@ -119,12 +130,16 @@ impl ClassPath {
                     })
                 })),
                 Root::File(path) => files.push(InputFile(Place::File { path, root: None })),
-                Root::Archive(archive) => files.extend(
-                    archive
-                        .entries()
-                        .into_iter()
-                        .map(|(archive, name)| InputFile(Place::Entry { archive, name })),
-                ),
+                Root::Archive(archive) => {
+                    let mut entries = archive.entries();
+                    if self.packed_are_libraries && archive.is_application() {
+                        entries.retain(|(of, _)| std::ptr::eq(*of, archive));
+                    }
+                    files.extend(
+                        (entries.into_iter())
+                            .map(|(archive, name)| InputFile(Place::Entry { archive, name })),
+                    );
+                }
             }
         }
         files
@@ -132,7 +147,7 @@ impl ClassPath {
 
     /// Looks a class up by its internal name, in the JDK and then on the class path.
     ///
-    /// Inputs are not searched: they are all read at the start.
+    /// Inputs are not searched: they are all read at the start, but for libraries that are packed into them.
     pub fn find(&self, name: &str) -> Result<Option<Found>, LoadError> {
         if let Some(jdk) = &self.jdk
             && let Some(bytes) = jdk.read(name, &self.limits)?
@@ -144,13 +159,24 @@ impl ClassPath {
                 place,
             }));
         }
+        let of_library = |(bytes, place)| Found {
+            bytes,
+            origin: Origin::ClassPath,
+            place,
+        };
+        if self.packed_are_libraries {
+            for root in &self.inputs {
+                if let Root::Archive(archive) = root
+                    && archive.is_application()
+                    && let Some(bytes) = archive.read_packed(name, &self.limits)?
+                {
+                    return Ok(Some(of_library((bytes, archive.place(name)))));
+                }
+            }
+        }
         for root in &self.path {
-            if let Some((bytes, place)) = root.read(name, &self.limits)? {
-                return Ok(Some(Found {
-                    bytes,
-                    origin: Origin::ClassPath,
-                    place,
-                }));
+            if let Some(found) = root.read(name, &self.limits)? {
+                return Ok(Some(of_library(found)));
             }
         }
         Ok(None)

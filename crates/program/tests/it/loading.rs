@@ -82,6 +82,28 @@ fn nested_jars_and_application_archives_are_opened() {
             ("lib/Inner".to_owned(), b"inner".to_vec())
         ]
     );
+    // What an application brings along may also be what it uses, and not what is looked at.
+    let path = path.with_packed_libraries(true);
+    assert_eq!(contents(&path), [("app/Main".to_owned(), b"main".to_vec())]);
+    let found = path.find("lib/Inner").unwrap().unwrap();
+    assert_eq!(
+        (found.bytes.as_slice(), found.origin),
+        (&b"inner"[..], Origin::ClassPath)
+    );
+}
+
+#[test]
+fn jars_in_a_jar_without_classes_are_what_is_looked_at() {
+    let folder = TempDir::new().unwrap();
+    let inner = jar_bytes(&[("lib/Inner.class", b"inner")]);
+    let outer = folder.path().join("bundle.jar");
+    jar(&outer, &[("inner.jar", &inner)]);
+    let path = open(&[&outer], 17).0.with_packed_libraries(true);
+    assert_eq!(
+        contents(&path),
+        [("lib/Inner".to_owned(), b"inner".to_vec())]
+    );
+    assert!(path.find("lib/Inner").unwrap().is_none());
 }
 
 #[test]

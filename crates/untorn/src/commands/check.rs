@@ -277,9 +277,10 @@ fn cache_entry(
     spec: &Specification,
 ) -> Result<Option<Entry>, Failure> {
     let options = format!(
-        "{:?} {} {:?} {:?} {:?} {:?} {}",
+        "{:?} {} {} {:?} {:?} {:?} {:?} {}",
         args.with,
         args.by_class,
+        args.all_code,
         args.main,
         args.jdk_class,
         options(args),
@@ -515,6 +516,7 @@ fn plan(args: &CheckArgs) -> Result<LoadPlan, Failure> {
     Ok(LoadPlan {
         jdk_classes: args.jdk_class.clone(),
         by_class: args.by_class,
+        packed_are_libraries: !args.all_code,
         ..plan
     })
 }
