@@ -113,6 +113,9 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     }
     // A `for` loop calls once before its first round and once after each.
     let all = || flow.first.iter().chain(&flow.second);
+    if all().all(|id| fills(region, *id)) {
+        return Some(FILLING);
+    }
     if same
         && all().all(|id| is_queue_call(region, *id))
         && flow.second.iter().all(|id| in_loop(body, *id))
@@ -149,10 +152,6 @@ pub fn without_run(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<
     }
     if (flow.first.iter()).all(|id| is_claim(region, *id)) {
         return Some(CLAIM);
-    }
-    let both = || flow.first.iter().chain(&flow.second);
-    if both().all(|id| fills(region, *id)) {
-        return Some(FILLING);
     }
     let taken = flow.first.iter().all(|id| takes_out(region, *id));
     if taken && (flow.second.iter()).all(|id| is_on(body, flow, *id)) {

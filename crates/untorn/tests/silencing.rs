@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[expect(dead_code, reason = "more than is asked for here")]
 mod program;
 
 use program::Program;
