@@ -40,10 +40,9 @@ impl Weaver<'_, '_> {
     ) -> Result<()> {
         let models = &self.subject.plan.models;
         // What is recorded of the access encloses the call, and what it hands over is inside.
-        for row in [models.access(called), models.order(called)] {
-            if let Some(row) = row {
-                self.modelled_call(index, op, called, row)?;
-            }
+        let rows = [models.access(called), models.order(called)];
+        for row in rows.into_iter().flatten() {
+            self.modelled_call(index, op, called, row)?;
         }
         Ok(())
     }
