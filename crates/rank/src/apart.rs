@@ -3,7 +3,7 @@
 //! A check names any two steps that do not compose, and most pairs of steps of a program are nobody's invariant.
 //! Two parts belong together if something read in the first is used in the second ([`crate::flow`]), or if the program uses both in one place elsewhere: who keeps a list and a count beside it has a method that looks at both.
 
-use untorn_findings::{Finding, GuardLoss, LockView, MethodViews, Region};
+use untorn_findings::{Finding, GuardLoss, LockView, MethodViews, Place, Region, TypingPart};
 use untorn_program::ir::{Body, Def, Instr, Op};
 use untorn_program::{BlockId, FieldId, InstrId, ValueId};
 
@@ -58,6 +58,84 @@ pub fn is_repeated(finding: &Finding, views: &MethodViews) -> bool {
 
 pub fn is_platform(class: &str) -> bool {
     class.starts_with("java.") || class.starts_with("javax.") || class.starts_with("jdk.")
+}
+
+/// Whether an end asks the platform for what is no shared data of a program: who the thread is, what an exception says, what a class is called.
+pub fn asks_platform(end: &End) -> bool {
+    const OF_LANGUAGE: [&str; 5] = ["Thread", "Throwable", "Class", "ClassLoader", "System"];
+    let class = (end.target.strip_prefix("java.lang.")).and_then(|rest| rest.strip_suffix("[*]"));
+    end.access != Access::Update && class.is_some_and(|class| OF_LANGUAGE.contains(&class))
+}
+
+/// Whether an end is a table of the compiler's own, as for a switch over an enum.
+pub fn is_of_compiler(end: &End) -> bool {
+    end.target.contains(".$SwitchMap$") || end.target.contains(".$VALUES")
+}
+
+/// Whether the evidence gets from the region to code of another file only by a call of a library's class or interface: which object is called there is a guess.
+pub fn is_guessed(finding: &Finding, region: &RegionBody<'_>) -> bool {
+    let own = finding.region.class.as_deref().map(outermost);
+    let is_elsewhere = |class: Option<&str>| {
+        class.is_some_and(|class| !is_platform(class) && Some(outermost(class)) != own)
+    };
+    let by_view = |views: &MethodViews| {
+        (views.sections.iter()).any(|section| {
+            is_elsewhere(section.method.class.as_deref())
+                && (section.places.iter()).all(|place| only_library(region, place))
+        })
+    };
+    let by_types = |parts: &[TypingPart]| {
+        let class = |part: &TypingPart| part.place.as_ref().and_then(|place| place.class.clone());
+        let mut through = false;
+        let mut before: Option<&TypingPart> = None;
+        parts.iter().any(|part| {
+            let class = class(part);
+            let called = before.is_some_and(|before| before.what.starts_with("calls java."));
+            let entered = before.is_some_and(|before| {
+                before.place.as_ref().and_then(|place| place.class.as_ref()) != class.as_ref()
+            });
+            let guessed = (through || called && entered) && is_elsewhere(class.as_deref());
+            through |= class.as_deref().is_some_and(is_platform);
+            before = Some(part);
+            guessed
+        })
+    };
+    let evidence = &finding.evidence;
+    evidence.method_views.first().is_some_and(by_view)
+        || (evidence.method_views.is_empty()
+            && (evidence.typings.first()).is_some_and(|typing| by_types(&typing.parts)))
+}
+
+/// Whether all calls at a line of the region name classes of the platform; constructors are no such.
+fn only_library(region: &RegionBody<'_>, place: &Place) -> bool {
+    let Some(line) = place.line.filter(|_| region.holds(place)) else {
+        return false;
+    };
+    let mut calls = region
+        .at_line(line)
+        .filter_map(|id| region.callee(region.body.instr(id)))
+        .peekable();
+    calls.peek().is_some()
+        && calls.all(|(class, _)| {
+            ["java/", "javax/", "jdk/"]
+                .iter()
+                .any(|own| class.starts_with(own))
+        })
+}
+
+/// Whether methods of the same source file change fields by compareAndSet, so that a protocol without locks keeps them together.
+pub fn is_lock_free(region: &RegionBody<'_>) -> bool {
+    let swaps = |body: &RegionBody<'_>| {
+        body.body.instrs.iter().any(|instr| {
+            body.callee(instr).is_some_and(|(class, method)| {
+                let by_address = class.ends_with("/Unsafe")
+                    || class == "java/lang/invoke/VarHandle"
+                    || class.ends_with("FieldUpdater");
+                by_address && method.to_ascii_lowercase().contains("compareand")
+            })
+        })
+    };
+    swaps(region) || region.neighbours().any(|other| swaps(&other))
 }
 
 /// The class whose file a nested class is declared in.
@@ -156,7 +234,7 @@ pub fn used_together(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool 
         };
         let by_name = |end: &End| {
             let all = other.body.instrs.iter();
-            all.filter(|instr| end.field().is_some() && other.field(instr) == end.field())
+            all.filter(|instr| end.anchor().is_some() && other.field(instr) == end.anchor())
                 .count()
         };
         if first.is_empty() || second.is_empty() {
@@ -210,6 +288,36 @@ pub fn changed_behind(region: &RegionBody<'_>, first: InstrId) -> Option<InstrId
 /// Whether all that lies behind the second end is an exception: it is asked for the text of the message.
 pub fn only_thrown(body: &Body, flow: &Flow) -> bool {
     (flow.second.iter()).all(|id| throws(body, body.instr(*id).block))
+}
+
+/// Whether what is called here reads the field of an end, tests it, and throws on one side: what comes after it in the caller is reached only on the other.
+pub fn is_guard(region: &RegionBody<'_>, call: InstrId, end: &End) -> bool {
+    let Some(inner) = region.called(region.body.instr(call)) else {
+        return false;
+    };
+    let body = &inner.body;
+    let is_read = |instr: &Instr| matches!(instr.op, Op::GetField { .. } | Op::GetStatic { .. });
+    let reads = body.all_instrs().filter(|(_, instr)| match end.field() {
+        // What it learned under the lock that it gave up.
+        _ if end.access == Access::GiveUp => {
+            is_read(instr) && inner.changing_field(instr).is_some()
+        }
+        Some(field) => is_read(instr) && inner.field(instr) == Some(field),
+        None => inner
+            .callee(instr)
+            .is_some_and(|(class, _)| class.starts_with("java/util/")),
+    });
+    let values: Vec<ValueId> = reads.filter_map(|(_, instr)| instr.result).collect();
+    let derived = Flow::derived_of(body, &values);
+    body.instrs.iter().any(|instr| {
+        let mut tested = false;
+        instr
+            .op
+            .for_each_operand(|value| tested |= derived.contains(&value));
+        tested
+            && matches!(instr.op, Op::If { .. } | Op::Switch { .. })
+            && (body.block(instr.block).succs.iter()).any(|to| throws(body, *to))
+    })
 }
 
 /// Whether control that enters a block ends in an exception: what is thrown is made first, in a few blocks without a branch.

@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use untorn_findings::{Document, Finding, Place, Region};
 use untorn_program::classes::{ClassKind, Classes, Loader, Type};
-use untorn_program::ir::{Body, Instr, Op, build_body};
+use untorn_program::ir::{Body, Const, Def, Instr, Op, build_body};
 use untorn_program::load::{ClassPath, Limits};
-use untorn_program::{Assumptions, ClassId, FieldId, InstrId, MethodId};
+use untorn_program::{Assumptions, ClassId, FieldId, InstrId, MethodId, ValueId};
+
+use crate::sections::Expression;
 
 /// How many calls away from a region its callees are looked at.
 const DEPTH: u32 = 3;
@@ -110,6 +112,11 @@ pub fn classes_of(findings: &[Finding]) -> BTreeSet<String> {
     names
 }
 
+/// The name of a class without its package and the classes around it.
+fn simple(class: &str) -> &str {
+    class.rsplit(['/', '$']).next().unwrap_or(class)
+}
+
 /// A method's code.
 #[derive(Clone, Debug)]
 pub struct RegionBody<'a> {
@@ -172,6 +179,45 @@ impl<'a> RegionBody<'a> {
         self.classes.method(self.method).flags.is_synchronized()
     }
 
+    /// What a synchronized method locks.
+    pub fn own_monitor(&self) -> Expression {
+        let method = self.classes.method(self.method);
+        let class = self.classes.class_name(method.class);
+        let (text, class) = if method.flags.is_static() {
+            (format!("{}.class", simple(class)), "java/lang/Class")
+        } else {
+            ("this".to_owned(), class)
+        };
+        Expression {
+            text,
+            class: class.to_owned(),
+        }
+    }
+
+    /// The class that a value is declared to be of, by its internal name.
+    pub fn class_of(&self, value: ValueId) -> Option<&'a str> {
+        let class = self.body.value(value).ty.class()?;
+        Some(self.classes.class_name(class))
+    }
+
+    /// The name of the class that a value is a constant of.
+    pub fn class_constant(&self, value: ValueId) -> Option<&'a str> {
+        let Def::Instr(id) = self.body.value(value).def else {
+            return None;
+        };
+        match self.body.instr(id).op {
+            Op::Const(Const::Class(class)) => Some(simple(self.classes.class_name(class))),
+            _ => None,
+        }
+    }
+
+    /// The instructions at a line of the text, in the order of the code.
+    pub fn at_line(&self, line: u32) -> impl Iterator<Item = InstrId> + '_ {
+        (self.body.all_instrs())
+            .filter(move |(_, instr)| u32::from(instr.line) == line)
+            .map(|(id, _)| id)
+    }
+
     /// The class (by its internal name) and name of the method that a call names.
     pub fn callee(&self, instr: &Instr) -> Option<(&'a str, &'a str)> {
         let Op::Invoke { method, .. } = instr.op else {
@@ -193,6 +239,23 @@ impl<'a> RegionBody<'a> {
             | Op::PutStatic { field, .. } => Some(self.classes.field_name(field)),
             _ => None,
         }
+    }
+
+    /// The field that an instruction reads or writes, with its class, unless it never changes.
+    pub fn changing_field(&self, instr: &Instr) -> Option<String> {
+        let (Op::GetField { field, .. }
+        | Op::PutField { field, .. }
+        | Op::GetStatic { field }
+        | Op::PutStatic { field, .. }) = instr.op
+        else {
+            return None;
+        };
+        if self.is_final(field) {
+            return None;
+        }
+        let class = self.classes.class_name(self.classes.field(field).class);
+        let name = self.classes.field_name(field);
+        Some(format!("{}.{name}", class.replace('/', ".")))
     }
 
     /// Whether an instruction accesses a volatile field.
@@ -280,7 +343,7 @@ impl<'a> RegionBody<'a> {
     }
 
     /// The body of what a call names, if it is at hand; an overriding method may run instead.
-    fn called(&self, instr: &Instr) -> Option<RegionBody<'a>> {
+    pub fn called(&self, instr: &Instr) -> Option<RegionBody<'a>> {
         let Op::Invoke { method, .. } = instr.op else {
             return None;
         };

@@ -162,6 +162,17 @@ fn is_view(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool {
         let Op::New { class } = body.instr(id).op else {
             return false;
         };
+        // What is made of the value that was there is no good once that has changed.
+        let is_made_of_it = body.instrs.iter().any(|instr| match &instr.op {
+            Op::Invoke { args, .. } => {
+                args.first() == Some(&value)
+                    && args.iter().skip(1).any(|arg| flow.derived.contains(arg))
+            }
+            _ => false,
+        });
+        if is_made_of_it {
+            return false;
+        }
         let given_this = body.instrs.iter().any(|instr| match &instr.op {
             Op::Invoke { args, .. } => {
                 args.first() == Some(&value)

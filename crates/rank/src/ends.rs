@@ -2,9 +2,12 @@
 
 use untorn_findings::{EdgeKind, Evidence, Finding, Place, Region, Step, TypingPart};
 
-use crate::apart;
+use untorn_program::InstrId;
+use untorn_program::ir::Op;
+
 use crate::code::RegionBody;
 use crate::flow::Flow;
+use crate::{apart, sections};
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +33,8 @@ pub struct End {
     pub access: Access,
     /// The location, as the analysis names it.
     pub target: String,
+    /// The location is what the collection in this field holds.
+    pub is_of_collection: bool,
     pub place: Option<Place>,
 }
 
@@ -55,13 +60,18 @@ impl End {
 
     /// The field's own name, or nothing for what a collection or an atomic holds: no instruction of the program names that.
     pub fn field(&self) -> Option<&str> {
-        if self.target.ends_with(']')
-            || self.target.starts_with("java.")
-            || self.target.starts_with(CONTENT)
-        {
-            return None;
-        }
-        self.target.rsplit('.').next()
+        let is_content = self.is_content() || self.is_of_collection;
+        (!is_content && !self.target.ends_with(']') && !self.target.starts_with("java."))
+            .then(|| self.anchor())
+            .flatten()
+    }
+
+    /// The name of the field that it is in, or in which the collection is that holds it.
+    pub fn anchor(&self) -> Option<&str> {
+        let known = !self.target.ends_with(']') && !self.target.starts_with("java.");
+        (known && !self.is_content())
+            .then(|| self.target.rsplit('.').next())
+            .flatten()
     }
 
     /// Whether it is of the elements of an array, or of what a collection holds, by the field that refers to it.
@@ -93,14 +103,31 @@ impl End {
                 _ => Access::Other,
             },
             target: step.target.clone(),
+            is_of_collection: false,
             place: step.place.clone(),
         }
+    }
+
+    /// What an entry of a view of a class says: `c: write`, `content of c: read`.
+    fn of_entry(class: &str, words: &str, place: Option<&Place>) -> Self {
+        let mut end = Self::of_words(words, place);
+        if let Some(field) = end.target.strip_prefix("content of ") {
+            end.is_of_collection = true;
+            end.target = field.to_owned();
+        }
+        // Views name the fields of one class, by their own names.
+        if !end.target.contains('.') {
+            end.target.insert_str(0, &format!("{class}."));
+        }
+        end
     }
 
     /// What a part of a typing or an entry of a view says: `reads a.B.c`, `c: write`.
     fn of_words(words: &str, place: Option<&Place>) -> Self {
         let (access, target) = if let Some((target, op)) = words.rsplit_once(": ") {
             (access_of(op), target)
+        } else if let Some(lock) = words.strip_prefix("gives back ") {
+            (Access::GiveUp, lock)
         } else {
             let (verb, target) = words.split_once(' ').unwrap_or((words, ""));
             if verb == "calls"
@@ -110,6 +137,7 @@ impl End {
                 return Self {
                     access: access_of_call(method),
                     target: format!("{class}[*]"),
+                    is_of_collection: false,
                     place: place.cloned(),
                 };
             }
@@ -118,6 +146,7 @@ impl End {
         Self {
             access,
             target: target.to_owned(),
+            is_of_collection: false,
             place: place.cloned(),
         }
     }
@@ -125,10 +154,34 @@ impl End {
 
 fn access_of(word: &str) -> Access {
     match word.trim_end_matches('s') {
+        "take" => Access::Take,
         "read" => Access::Read,
         "write" => Access::Write,
         "update" => Access::Update,
         _ => Access::Other,
+    }
+}
+
+/// What an instruction does to a field that changes, or a call to an object of the library.
+fn accessed(body: &RegionBody<'_>, id: InstrId) -> Option<(Access, String)> {
+    let instr = body.body.instr(id);
+    match instr.op {
+        Op::GetField { .. } | Op::GetStatic { .. } => {
+            Some((Access::Read, body.changing_field(instr)?))
+        }
+        Op::PutField { .. } | Op::PutStatic { .. } => {
+            Some((Access::Write, body.changing_field(instr)?))
+        }
+        Op::Invoke { .. } => {
+            let (class, method) = body.callee(instr)?;
+            class.starts_with("java/util/").then(|| {
+                (
+                    access_of_call(method),
+                    format!("{}[*]", class.replace('/', ".")),
+                )
+            })
+        }
+        _ => None,
     }
 }
 
@@ -242,8 +295,8 @@ impl Ends {
         let before = (first.accesses.iter().find(reads)).or(first.accesses.first())?;
         let after = (last.accesses.iter().find(writes)).or(last.accesses.last())?;
         Some(Self {
-            first: End::of_words(before, first.places.first()),
-            second: End::of_words(after, last.places.last()),
+            first: End::of_entry(&views.class, before, first.places.first()),
+            second: End::of_entry(&views.class, after, last.places.last()),
             between: None,
             only_synchronization: false,
         })
@@ -288,8 +341,7 @@ impl Ends {
     pub fn with_write(&self, body: &RegionBody<'_>) -> Option<Self> {
         let place = (self.second.place.as_ref()).filter(|_| self.are_reads())?;
         let (access, line) = match self.first.field() {
-            Some(field) if self.same_target() => (Access::Write, body.written_at(field)?),
-            Some(_) => return None,
+            Some(field) => (Access::Write, body.written_at(field)?),
             None => {
                 let flow = Flow::of(body, self)?;
                 let changed =
@@ -297,17 +349,59 @@ impl Ends {
                 (Access::Update, u32::from(body.body.instr(changed).line))
             }
         };
-        Some(Self {
+        let later = Self {
             second: End {
                 access,
                 target: self.first.target.clone(),
+                is_of_collection: self.first.is_of_collection,
                 place: Some(Place {
                     line: Some(line),
                     ..place.clone()
                 }),
             },
             ..self.clone()
-        })
+        };
+        // A reference that is followed, and replaced by something that does not depend on it, is read for its own sake.
+        let depends = || Flow::of(body, &later).is_some_and(|flow| flow.stale.is_some());
+        (self.same_target() || self.first.field().is_none() || depends()).then_some(later)
+    }
+
+    /// What is read under a lock that is then given up, and what is written when it was taken again, if the one decides the other.
+    pub fn in_sections(&self, body: &RegionBody<'_>) -> Option<Self> {
+        /// So many pairs are tried at most.
+        const MOST: usize = 64;
+        let place = self.first.place.as_ref().filter(|_| self.gives_up_lock())?;
+        let line = |id: InstrId| u32::from(body.body.instr(id).line);
+        let given_up = self.first.line()?;
+        let taken = self.second.line()?;
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for id in sections::guarded(body) {
+            let Some((access, target)) = accessed(body, id) else {
+                continue;
+            };
+            let end = End {
+                access,
+                target,
+                is_of_collection: false,
+                place: Some(Place {
+                    line: Some(line(id)),
+                    ..place.clone()
+                }),
+            };
+            match access {
+                Access::Read if line(id) <= given_up => reads.push(end),
+                Access::Write | Access::Update if line(id) >= taken => writes.push(end),
+                _ => {}
+            }
+        }
+        let pairs = (reads.iter()).flat_map(|read| writes.iter().map(move |write| (read, write)));
+        (pairs.take(MOST))
+            .map(|(read, write)| Self {
+                first: read.clone(),
+                second: write.clone(),
+                ..self.clone()
+            })
+            .find(|ends| Flow::of(body, ends).is_some_and(|flow| flow.stale.is_some()))
     }
 
     /// Whether there is but one access: what it is torn from is not known.
@@ -354,6 +448,7 @@ impl Ends {
 
     pub fn same_target(&self) -> bool {
         self.first.target == self.second.target
+            && self.first.is_of_collection == self.second.is_of_collection
     }
 }
 
@@ -366,6 +461,7 @@ mod tests {
         let of = |target: &str| End {
             access: Access::Read,
             target: target.to_owned(),
+            is_of_collection: false,
             place: None,
         };
         let field = of("bank.Account@7.balance");

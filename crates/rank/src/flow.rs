@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use untorn_program::ir::{Body, Def, Instr, InvokeKind, Op};
 use untorn_program::{BlockId, InstrId, ValueId};
 
+use crate::apart;
 use crate::code::RegionBody;
 use crate::ends::{Access, End, Ends};
 
@@ -62,7 +63,19 @@ impl Flow {
             graph.leads_there(merge) || graph.is_behind(from)
         });
         let writes = matches!(ends.second.access, Access::Write | Access::Update);
-        let stale = uses(body, &still, &derived, &second, &graph, writes);
+        let mut stale = uses(body, &still, &derived, &second, &graph, writes);
+        // A method that throws unless all is well decides what comes after it, though it returns nothing.
+        let guards = |id: &InstrId| {
+            (second.iter()).all(|second| id < second) && apart::is_guard(region, *id, &ends.first)
+        };
+        if reads && first.iter().all(guards) {
+            let decided = if writes {
+                Stale::Written
+            } else {
+                Stale::Checked
+            };
+            stale = stale.max(Some(decided));
+        }
         let is_stored = body.instrs.iter().any(|instr| match &instr.op {
             Op::PutField { value, .. }
             | Op::PutStatic { value, .. }
@@ -96,6 +109,11 @@ impl Flow {
         };
         let (first, second) = (objects(&self.first), objects(&self.second));
         matches!((param(&first), param(&second)), (Some(one), Some(other)) if one != other)
+    }
+
+    /// All that is computed of some values.
+    pub fn derived_of(body: &Body, values: &[ValueId]) -> BTreeSet<ValueId> {
+        derived(body, values, &|_, _| true)
     }
 
     /// Whether the value of an instruction is tested by a branch.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use untorn_program::ir::{Body, Instr, Op};
-use untorn_program::{BlockId, InstrId};
+use untorn_program::ir::{Body, Instr, Op, Test};
+use untorn_program::{BlockId, InstrId, ValueId};
 
 use crate::code::RegionBody;
 use crate::ends::{Access, Ends};
@@ -56,6 +56,14 @@ const PART: Idiom = Idiom {
     name: "one of several parts",
     why: "it picks one object of an array and calls that, which is all it does",
 };
+const FOUND: Idiom = Idiom {
+    name: "find or make",
+    why: "the object under a key is found or made in one step and never removed, and what follows is about that object alone",
+};
+const FILLING: Idiom = Idiom {
+    name: "filling a queue",
+    why: "what is put into the queue is handed over one by one, and nobody counts on two at once",
+};
 const ROUNDS: Idiom = Idiom {
     name: "loop over a queue",
     why: "each round of the loop is a step of its own",
@@ -90,6 +98,10 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     if same && ends.first.access == Access::Read && is_conditional(region, flow) {
         return Some(CONDITIONAL_UPDATE);
     }
+    let found = |id: &InstrId| finds_or_makes(region, *id);
+    if (flow.first.iter()).all(found) && (flow.second.iter()).all(|id| is_on(body, flow, *id)) {
+        return Some(FOUND);
+    }
     let repeated = flow.first == flow.second && flow.first.iter().all(|id| in_loop(body, *id));
     // A field that is read anew in each round is a flag; what a call says may be used for the next.
     let waits = || {
@@ -101,6 +113,9 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     }
     // A `for` loop calls once before its first round and once after each.
     let all = || flow.first.iter().chain(&flow.second);
+    if all().all(|id| fills(region, *id)) {
+        return Some(FILLING);
+    }
     if same
         && all().all(|id| is_queue_call(region, *id))
         && flow.second.iter().all(|id| in_loop(body, *id))
@@ -191,13 +206,88 @@ fn is_rechecked(region: &RegionBody<'_>, flow: &Flow, first: InstrId) -> bool {
     lock.is_some_and(|lock| !used_after(lock)) && is_double_checked(region, first)
 }
 
-/// Whether it is a conditional update whose answer decides what follows.
+/// Whether it is a conditional update whose answer decides what follows, or a step of a counter of which one thread alone sees a certain value.
 fn is_claim(region: &RegionBody<'_>, id: InstrId) -> bool {
     let instr = region.body.instr(id);
-    (region.callee(instr)).is_some_and(|(class, method)| {
-        class.starts_with("java/util/concurrent/atomic/")
-            && (CONDITIONAL.contains(&method) || method == "getAndSet")
-    }) && Flow::is_tested(&region.body, id)
+    let Some((_, method)) = (region.callee(instr))
+        .filter(|(class, _)| class.starts_with("java/util/concurrent/atomic/"))
+    else {
+        return false;
+    };
+    let counts = [
+        "increment",
+        "decrement",
+        "getAndIncrement",
+        "getAndDecrement",
+    ]
+    .iter()
+    .any(|name| method.starts_with(name));
+    if counts {
+        return is_compared(&region.body, id);
+    }
+    (CONDITIONAL.contains(&method) || method == "getAndSet") && Flow::is_tested(&region.body, id)
+}
+
+/// Whether the value itself is compared for equality.
+fn is_compared(body: &Body, id: InstrId) -> bool {
+    let result = body.instr(id).result;
+    body.instrs.iter().any(|instr| {
+        let of_it = |value: ValueId| Some(value) == result;
+        matches!(instr.op, Op::If { test: Test::Eq | Test::Ne, left, right }
+            if of_it(left) || right.is_some_and(of_it))
+    })
+}
+
+/// Whether a call gives the object under a key, which no method of the same source file takes away again.
+fn finds_or_makes(region: &RegionBody<'_>, id: InstrId) -> bool {
+    let is_map = |class: &str| class.starts_with("java/util/") && class.ends_with("Map");
+    let finds = (region.callee(region.body.instr(id)))
+        .is_some_and(|(class, method)| is_map(class) && method == "computeIfAbsent");
+    let takes_away = |body: &RegionBody<'_>| {
+        body.body.instrs.iter().any(|instr| {
+            body.callee(instr).is_some_and(|(class, method)| {
+                let takes = method.starts_with("remove")
+                    || method.starts_with("replace")
+                    || method.starts_with("poll")
+                    || matches!(
+                        method,
+                        "clear" | "put" | "compute" | "computeIfPresent" | "merge"
+                    );
+                is_map(class) && takes
+            })
+        })
+    };
+    finds && !takes_away(region) && !region.neighbours().any(|other| takes_away(&other))
+}
+
+/// Whether a call only puts something into a queue that threads share.
+fn fills(region: &RegionBody<'_>, id: InstrId) -> bool {
+    const FILLS: [&str; 7] = [
+        "add",
+        "addFirst",
+        "addLast",
+        "offer",
+        "offerFirst",
+        "offerLast",
+        "put",
+    ];
+    (region.callee(region.body.instr(id))).is_some_and(|(class, method)| {
+        let is_queue = class.ends_with("Queue") || class.ends_with("Deque");
+        class.starts_with("java/util/concurrent/") && is_queue && FILLS.contains(&method)
+    })
+}
+
+/// Whether both ends are in loops.
+pub fn in_rounds(region: &RegionBody<'_>, flow: &Flow) -> bool {
+    let mut both = flow.first.iter().chain(&flow.second);
+    both.all(|id| in_loop(&region.body, *id))
+}
+
+/// Whether what is read first is read and checked again under a lock before it counts.
+pub fn double_check(region: &RegionBody<'_>, flow: &Flow) -> Option<Idiom> {
+    (flow.first.iter())
+        .any(|first| is_double_checked(region, *first))
+        .then_some(DOUBLE_CHECK)
 }
 
 /// Whether a call reads a reference that others may replace.

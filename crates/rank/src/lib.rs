@@ -20,6 +20,7 @@ mod ends;
 mod flow;
 mod idiom;
 mod intent;
+mod locks;
 mod pattern;
 mod sections;
 mod sites;
@@ -32,7 +33,7 @@ use untorn_program::InstrId;
 pub use code::{Code, classes_of};
 
 use code::RegionBody;
-use ends::{Access, Ends};
+use ends::{Access, End, Ends};
 use flow::{Flow, Stale};
 use idiom::Idiom;
 use pattern::Pattern;
@@ -43,13 +44,14 @@ const HIGH: i32 = 4;
 /// From so many points on a finding is medium.
 const MEDIUM: i32 = 2;
 
-/// Ranks every finding that has no rank yet, says where in its region each step is called, and puts the highest first.
+/// Ranks every finding that has no rank yet, says where in its region each step is called and how the source calls its locks, and puts the highest first.
 pub fn rank(document: &mut Document, code: &Code) {
     let demoted = document.demoted();
     let demoted: BTreeSet<String> =
         (demoted.iter().map(|region| fingerprint(region, &[]))).collect();
     for finding in &mut document.findings {
         sites::fill_in(finding, code);
+        locks::fill_in(finding, code);
         if finding.rank.is_none() {
             let is_demoted = demoted.contains(&fingerprint(&finding.region, &[]));
             finding.rank = Some(judge(finding, code, is_demoted));
@@ -209,6 +211,21 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     let mut body = code.region(&finding.region);
     let mut flow = body.as_ref().and_then(|body| Flow::of(body, &ends));
     if !is_watched {
+        let ends_at = |wanted: fn(&End) -> bool| wanted(&ends.first) || wanted(&ends.second);
+        if ends_at(apart::is_of_compiler) {
+            return low("it reads a table that the compiler made and nobody changes");
+        }
+        if ends_at(apart::asks_platform) {
+            return low("it asks the platform for something that is no shared data of the program");
+        }
+        if body
+            .as_ref()
+            .is_some_and(|body| apart::is_guessed(finding, body))
+        {
+            return low(
+                "it gets there only by calls of the library's classes, and which objects they are on is a guess",
+            );
+        }
         if let Some(views) = evidence.method_views.first() {
             let flows = flow.as_ref().is_some_and(|flow| flow.stale.is_some());
             if views.sections.len() > 1 && apart::is_far(finding, views, flows) {
@@ -241,6 +258,20 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     if let Some(idiom) = idiom {
         return named(idiom);
     }
+    // Locks say where it is torn, and what was learned under them why.
+    if !is_watched
+        && let Some(body) = &body
+        && let Some(learned) = ends.in_sections(body)
+    {
+        flow = Flow::of(body, &learned);
+        ends = learned;
+        if let Some(idiom) = flow
+            .as_ref()
+            .and_then(|flow| idiom::double_check(body, flow))
+        {
+            return named(idiom);
+        }
+    }
     // Without a run an analysis names the first two accesses that do not compose; a write behind them matters more.
     if finding.evidence.interleavings.is_empty()
         && let Some(body) = &body
@@ -249,7 +280,8 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         flow = Flow::of(body, &later);
         ends = later;
         let checked = (flow.as_ref()).and_then(|flow| idiom::of(body, flow, &ends));
-        if let Some(idiom) = checked.filter(|_| ends.first.field().is_none()) {
+        let again = (flow.as_ref()).and_then(|flow| idiom::double_check(body, flow));
+        if let Some(idiom) = checked.filter(|_| ends.first.field().is_none()).or(again) {
             return named(idiom);
         }
     }
@@ -302,6 +334,26 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         }
     }
     scale.put(pattern.points(), pattern.words());
+    if !is_watched
+        && flow.is_none()
+        && matches!(pattern, Pattern::TwoObjects | Pattern::TwoVariables)
+    {
+        scale.put(
+            -1,
+            "both parts lie in what it calls, and nothing shows that the one is used for the other",
+        );
+    }
+    if !is_watched
+        && pattern == Pattern::TwoCalls
+        && let (Some(body), Some(flow)) = (&body, &flow)
+        && flow.stale.is_none()
+        && idiom::in_rounds(body, flow)
+    {
+        scale.put(
+            -1,
+            "both calls are in a loop, of which each round may well be a step of its own",
+        );
+    }
     match &flow {
         Some(flow) => match flow.stale {
             Some(stale) => scale.put(stale.points(), stale.words(&ends)),
@@ -339,6 +391,12 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         scale.put(
             -4,
             "an execution of it stayed open for long, so it was hardly meant to be one step",
+        );
+    }
+    if !is_watched && body.as_ref().is_some_and(apart::is_lock_free) {
+        scale.put(
+            -2,
+            "its class keeps fields together without locks, by compareAndSet, which a check does not follow",
         );
     }
     rarity(finding, &mut scale);

@@ -50,6 +50,23 @@ pub fn around(region: &RegionBody<'_>, ends: &[InstrId], only_reads: bool) -> Op
     })
 }
 
+/// The instructions at which the region's own code holds a lock.
+pub fn guarded(region: &RegionBody<'_>) -> Vec<InstrId> {
+    let entries = Held::of(region).at_entry;
+    let mut all = Vec::new();
+    for (block, held) in region.body.block_ids().zip(entries) {
+        let Some(mut held) = held else { continue };
+        let block = region.body.block(block);
+        for id in ids(block.first, block.end) {
+            if !held.is_empty() {
+                all.push(id);
+            }
+            step(region, id, &mut held);
+        }
+    }
+    all
+}
+
 /// Acquisitions that are open on every way, by block.
 struct Held {
     at_entry: Vec<Option<BTreeSet<Taken>>>,
@@ -196,6 +213,58 @@ fn receiver(instr: &Instr) -> Option<ValueId> {
         Op::Invoke { args, .. } => args.first().copied(),
         _ => None,
     }
+}
+
+/// A lock as the source names it, and the class that it is declared to be of, by its internal name.
+#[derive(Debug)]
+pub struct Expression {
+    pub text: String,
+    pub class: String,
+}
+
+/// The locks that the region's own code holds at an instruction.
+pub fn expressions(region: &RegionBody<'_>, at: InstrId) -> Vec<Option<Expression>> {
+    let held = Held::of(region).before(region, at);
+    (held.into_iter())
+        .map(|taken| expression(region, taken))
+        .collect()
+}
+
+/// The lock that an instruction takes or gives up.
+pub fn named(region: &RegionBody<'_>, id: InstrId) -> Option<Expression> {
+    let instr = region.body.instr(id);
+    let object = match &instr.op {
+        Op::MonitorEnter { object } | Op::MonitorExit { object } => *object,
+        Op::Invoke { .. }
+            if region
+                .callee(instr)
+                .is_some_and(|(class, _)| is_lock(class)) =>
+        {
+            receiver(instr)?
+        }
+        _ => return None,
+    };
+    of_value(region, object)
+}
+
+fn expression(region: &RegionBody<'_>, taken: Taken) -> Option<Expression> {
+    match taken {
+        Taken::Method => Some(region.own_monitor()),
+        Taken::At(id) => named(region, id),
+    }
+}
+
+fn of_value(region: &RegionBody<'_>, value: ValueId) -> Option<Expression> {
+    let path = path(region, value, DEPTH)?;
+    let text = match (path.as_str(), region.class_constant(value)) {
+        ("class", Some(class)) => format!("{class}.class"),
+        ("class", None) => return None,
+        (path, _) => path.strip_prefix("this.").unwrap_or(path).to_owned(),
+    };
+    Some(Expression {
+        text,
+        class: region.class_of(value)?.to_owned(),
+    })
 }
 
 /// How many fields a lock expression is followed through.

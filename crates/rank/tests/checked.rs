@@ -17,10 +17,13 @@ use untorn_rank::{Code, rank};
 const SOURCE: &str = r#"
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 class Cases {
     private int count; private int sum; private int other; private int hash;
     private int total; private int steps; private int shown;
+    private volatile Key snapshot = new Key("a"); private volatile int[] cells = {}; private int learned;
+    private final AtomicInteger users = new AtomicInteger(1); private volatile boolean closed;
     private final String text = "text";
     private Cases next;
     private View view; private Holder holder; private Key key;
@@ -82,6 +85,47 @@ class Cases {
         result.complete(steps);
     }
     int result() { return result.join() + steps; }
+    void replace(int n) {
+        Key now = snapshot; // first replace
+        snapshot = new Key(now.name + n); // second replace
+    }
+    void grow() {
+        int[] now = cells; // first grow
+        int[] more = now.clone(); // second grow
+        cells = more;
+    }
+    void learn() {
+        int was;
+        synchronized (inbox) {
+            was = learned;
+        } // first learn
+        synchronized (inbox) { // second learn
+            learned = was + 1;
+        }
+    }
+    void forget() {
+        int was;
+        synchronized (inbox) {
+            was = learned;
+        } // first forget
+        System.out.println(was);
+        synchronized (inbox) { // second forget
+            learned = 0;
+        }
+    }
+    void id() {
+        long id = Thread.currentThread().getId(); // first id
+        total = (int) id; // second id
+    }
+    void last() {
+        if (users.decrementAndGet() == 0) { // first last
+            closed = true; // second last
+        }
+    }
+    void fill() {
+        inbox.add(1); // first fill
+        inbox.add(2); // second fill
+    }
     synchronized void copyTo(Cases to) {
         int was = other; // first copyTo
         to.other = was; // second copyTo
@@ -228,4 +272,61 @@ fn what_is_copied_under_the_own_lock_may_go_to_an_object_of_the_caller() {
         "writes Cases.other",
     ));
     assert_eq!(rank.level, Level::Low, "{rank:?}");
+}
+
+#[test]
+fn what_is_replaced_by_something_made_of_it_is_lost() {
+    let replaced = judged(untypable(
+        "replace",
+        "reads Cases.snapshot",
+        "writes Cases.snapshot",
+    ));
+    assert_eq!(replaced.level, Level::High, "{replaced:?}");
+    let grown = judged(untypable(
+        "grow",
+        "reads Cases.cells",
+        "reads what Cases.cells holds",
+    ));
+    assert_eq!(grown.level, Level::High, "{grown:?}");
+}
+
+#[test]
+fn what_was_learned_under_a_lock_is_stale_when_it_is_taken_again() {
+    let locks = |method: &str| {
+        let finding = untypable(method, "gives back Cases.inbox", "takes Cases.inbox");
+        judged(finding)
+    };
+    let learned = locks("learn");
+    assert_eq!(learned.level, Level::High, "{learned:?}");
+    assert_eq!(locks("forget").level, Level::Low);
+}
+
+#[test]
+fn who_counts_to_nothing_is_alone_and_a_queue_is_filled_one_by_one() {
+    let counts = "calls java.util.concurrent.atomic.AtomicInteger.decrementAndGet()";
+    let last = judged(untypable("last", counts, "writes Cases.closed"));
+    assert_eq!(last.idiom.as_deref(), Some("claim by compareAndSet"));
+    let adds = "calls java.util.concurrent.LinkedBlockingQueue.add(java.lang.Object)";
+    let filled = judged(untypable("fill", adds, adds));
+    assert_eq!(filled.idiom.as_deref(), Some("filling a queue"));
+}
+
+#[test]
+fn what_the_platform_says_and_what_a_library_may_call_is_no_evidence() {
+    let asked = untypable("id", "calls java.lang.Thread.getId()", "writes Cases.total");
+    assert_eq!(judged(asked).level, Level::Low);
+    let mut guessed = untypable(
+        "fill",
+        "calls java.util.Collection.size()",
+        "reads other.Ring.size",
+    );
+    guessed.evidence.typings[0].parts[1].place = Some(Place {
+        class: Some("other.Ring".to_owned()),
+        method: Some("size".to_owned()),
+        file: Some("Ring.java".to_owned()),
+        line: Some(7),
+    });
+    let rank = judged(guessed);
+    assert_eq!(rank.level, Level::Low);
+    assert!(rank.reasons[0].contains("guess"), "{rank:?}");
 }

@@ -103,6 +103,19 @@ class Cases {
     }
     int available() { return n; } // inner available
     void take() { n--; } // inner take
+    void lockedTwice() {
+        int was;
+        synchronized (map) {
+            was = n; // first lockedTwice
+        }
+        synchronized (map) {
+            n = was + 1; // second lockedTwice
+        }
+    }
+    synchronized void lockedByThis() {
+        int was = n; // first lockedByThis
+        n = was + 1; // second lockedByThis
+    }
     boolean throughHelpers() {
         if (available() <= 0) { // calls available
             return false;
@@ -323,6 +336,33 @@ fn a_step_in_a_callee_is_shown_at_the_call_in_the_region() {
     assert_eq!(line(&steps[1]), None);
     assert_eq!(line(&steps[2]), Some(line_of("calls take")));
     assert_eq!(all[0].level(), Level::High, "{:?}", all[0].rank);
+}
+
+#[test]
+fn locks_are_called_as_the_source_calls_them() {
+    let n = "Cases@1.n";
+    let map = "java.util.concurrent.ConcurrentHashMap@m3";
+    let held = |method: &str, locks: &[&str]| {
+        let mut finding = case(method, ("read", n), ("write", n));
+        for at in [0, 2] {
+            let step = &mut finding.evidence.interleavings[0].steps[at];
+            step.locks = locks.iter().map(|&lock| lock.to_owned()).collect();
+        }
+        let all = judged(vec![finding]);
+        all[0].evidence.interleavings[0].steps[0].locks.clone()
+    };
+    assert_eq!(held("lockedTwice", &[map]), [format!("map ({map})")]);
+    assert_eq!(
+        held("lockedTwice", &["Cases@m9", map]),
+        ["Cases@m9".to_owned(), format!("map ({map})")]
+    );
+    assert_eq!(
+        held("lockedByThis", &["Cases@m9"]),
+        ["this (Cases@m9)".to_owned()]
+    );
+    // One of the two is the caller's, and nobody can say which.
+    let two = ["Cases@m8", "Cases@m9"];
+    assert_eq!(held("lockedByThis", &two), two);
 }
 
 #[test]

@@ -7,13 +7,21 @@ use untorn_findings::{
     ViewConflict,
 };
 
-use crate::words::{at_place, enumeration, place_text, short, torn_steps};
+use crate::words::{at_place, enumeration, place_text, short, spoken, torn_steps};
 
 /// How many suggestions are worth reading.
 const MOST: usize = 3;
 
 /// Suggestions, the most specific first, each a sentence.
 pub fn suggestions(finding: &Finding) -> Vec<String> {
+    // What is right as it is needs no repair.
+    if finding
+        .rank
+        .as_ref()
+        .is_some_and(|rank| rank.idiom.is_some())
+    {
+        return Vec::new();
+    }
     let evidence = &finding.evidence;
     let mut all = Vec::new();
     match finding.kind {
@@ -106,10 +114,10 @@ fn one_section(interleaving: &Interleaving, finding: &Finding) -> Option<String>
         ),
         [lock] => format!(
             "Hold {} {span} instead of taking it more than once.",
-            short(lock)
+            spoken(lock)
         ),
         several => {
-            let names: Vec<String> = several.iter().map(|lock| short(lock)).collect();
+            let names: Vec<String> = several.iter().map(|lock| spoken(lock)).collect();
             format!(
                 "Hold {} together {span}, taken in the same order everywhere.",
                 enumeration(&names)
@@ -198,7 +206,7 @@ fn locks_of(reduction: &Reduction) -> impl Iterator<Item = &str> {
 }
 
 fn reduction(reduction: &Reduction, region: &Region) -> String {
-    let mut locks: Vec<String> = locks_of(reduction).map(short).collect();
+    let mut locks: Vec<String> = locks_of(reduction).map(spoken).collect();
     locks.dedup();
     let span =
         span(&reduction.commit, &reduction.violation, region).unwrap_or_else(|| whole(region));

@@ -191,13 +191,28 @@ pub fn place_text(place: &Place) -> Option<String> {
 }
 
 /// A location without the package of its object's class: `Account@7.balance` for `bank.Account@7.balance`.
+///
+/// A lock with its expression keeps that: `account (Account@m3)` for `account (bank.Account@m3)`.
 pub fn short(target: &str) -> String {
+    if let Some((before, rest)) = target.split_once('(')
+        && !before.contains('@')
+    {
+        return format!("{before}({}", short(rest));
+    }
     match target.split_once('@') {
         Some((class, rest)) if !class.contains(char::is_whitespace) => {
             let simple = class.rsplit('.').next().unwrap_or(class);
             format!("{simple}@{rest}")
         }
         _ => target.to_owned(),
+    }
+}
+
+/// What a lock is called in advice: as the source calls it, if that is known.
+pub fn spoken(lock: &str) -> String {
+    match lock.split_once(" (") {
+        Some((expression, _)) => expression.to_owned(),
+        None => short(lock),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::commands::infer::InferArgs;
 use crate::commands::reproduce::ReproduceArgs;
 use crate::duration;
 use crate::lsp::LspArgs;
-use crate::selection::SelectionArgs;
+use crate::selection::{SelectionArgs, Switch};
 
 /// Finds operations that other threads can tear apart.
 #[derive(Debug, Parser)]
@@ -68,6 +68,9 @@ pub struct AnalyzeArgs {
     pub selection: SelectionArgs,
     #[command(flatten)]
     pub input: InputArgs,
+    /// Leave out regions that stay open for long, from then on, as a run does with those that only its default rule proposes.
+    #[arg(long)]
+    pub demote: bool,
     /// Read each trace for at most so long, such as 5m, and report of what was read; so does Ctrl-C.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub budget: Option<Duration>,
@@ -362,13 +365,14 @@ pub enum TraceCommand {
 
 /// Find out by repeated runs which regions are really atomic.
 ///
-/// Each trial runs the program and takes every region that was torn out of the specification, until nothing is torn in so many trials.
+/// Each trial runs the program and takes every region that was torn, or that completed a cycle of regions, out of the specification, until nothing is in so many trials.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   untorn refine -o atomic.toml -- java -jar app.jar
   untorn refine --trials 5 --jobs 2 -o atomic.toml -- java -cp classes app.Main
   untorn refine --resume -o atomic.toml -- java -jar app.jar
+  untorn refine --from-all-methods --first-runs 10 --include 'com.acme.**' -o atomic.toml -- java -jar app.jar
 
 FILE is written after every trial, so nothing is lost by an interrupt.
 Beside it, FILE.findings.json holds the evidence of each region taken out.")]
@@ -379,6 +383,9 @@ pub struct RefineArgs {
     /// The specification to begin with.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub spec: Option<PathBuf>,
+    /// Begin with every method but thread entries and those that wait: heuristic = "all-methods".
+    #[arg(long, conflicts_with = "resume")]
+    pub from_all_methods: bool,
     /// Go on with the specification that an earlier refinement left in FILE.
     #[arg(long)]
     pub resume: bool,
@@ -391,6 +398,17 @@ pub struct RefineArgs {
     /// The exact analysis that blames.
     #[arg(long, value_enum, default_value_t = Blamer::Doublechecker)]
     pub with: Blamer,
+    /// Make of each trial so many first runs, and a second one that looks only at what they suspect.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub first_runs: u32,
+    /// Whether locks, forks, joins and other synchronization order transactions, or data alone does.
+    #[arg(long, value_enum, default_value_t = Switch::On, value_name = "on|off")]
+    pub sync_edges: Switch,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+    /// Refine what is in libraries, build tools, test frameworks and language runtimes, too.
+    #[arg(long)]
+    pub all_code: bool,
     /// Show what the program prints.
     #[arg(short, long)]
     pub verbose: bool,

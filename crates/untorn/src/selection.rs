@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use untorn_analyses::assumptions::{Assumptions, Guard, Pattern};
 use untorn_analyses::count::Count;
 use untorn_analyses::doublechecker::{DoubleChecker, Mode, Profile, Selected, Selection};
+use untorn_analyses::silenced::Silenced;
 use untorn_analyses::{Analysis, aerodrome, atomizer, doublechecker, lockset, velodrome, views};
 use untorn_spec::{Assume, Specification};
 
@@ -148,12 +149,26 @@ impl SelectionArgs {
                 profile: None,
             }),
             RunMode::Precise => Ok(Wanted {
-                analyses: vec![doublechecker(sync_edges, Mode::PreciseOnly)],
+                analyses: vec![silenced(
+                    doublechecker(sync_edges, Mode::PreciseOnly),
+                    &specification,
+                )],
                 profile: None,
             }),
             RunMode::First => self.first(sync_edges),
-            RunMode::Second => self.second(),
+            RunMode::Second => self.second(&specification),
         }
+    }
+
+    /// What looks at all that a run selected by itself: all of a second run, or what may lie on a cycle.
+    pub fn of_selected(
+        &self,
+        analysis: Box<dyn Analysis>,
+        sources: &[PathBuf],
+    ) -> Result<Box<dyn Analysis>, Failure> {
+        let mut specification = specification(self.spec.as_deref())?;
+        let _unused = declared::add_to(&mut specification, sources)?;
+        Ok(silenced(analysis, &specification))
     }
 
     fn single(
@@ -179,22 +194,26 @@ impl SelectionArgs {
             analyses.push(self.atomizer(assumptions));
         }
         if wants(AnalysisName::Views) {
-            analyses.push(Box::new(views::Views::new(views::Options::default())));
+            let views = Box::new(views::Views::new(views::Options::default()));
+            analyses.push(silenced(views, specification));
         }
         if wants(AnalysisName::Velodrome) {
-            analyses.push(Box::new(velodrome::Velodrome::new(velodrome::Options {
+            let velodrome = Box::new(velodrome::Velodrome::new(velodrome::Options {
                 sync_edges,
                 ..velodrome::Options::default()
-            })));
+            }));
+            analyses.push(silenced(velodrome, specification));
         }
         if wants(AnalysisName::Doublechecker) {
-            analyses.push(doublechecker(sync_edges, Mode::SingleRun));
+            let doublechecker = doublechecker(sync_edges, Mode::SingleRun);
+            analyses.push(silenced(doublechecker, specification));
         }
         if wants(AnalysisName::Aerodrome) {
-            analyses.push(Box::new(aerodrome::Aerodrome::new(aerodrome::Options {
+            let aerodrome = Box::new(aerodrome::Aerodrome::new(aerodrome::Options {
                 sync_edges,
                 ..aerodrome::Options::default()
-            })));
+            }));
+            analyses.push(silenced(aerodrome, specification));
         }
         if wants(AnalysisName::Count) {
             analyses.push(Box::new(Count::default()));
@@ -293,10 +312,13 @@ impl SelectionArgs {
         doublechecker(self.sync_edges == Switch::On, Mode::PreciseOnly)
     }
 
-    fn second(&self) -> Result<Wanted, Failure> {
+    fn second(&self, specification: &Specification) -> Result<Wanted, Failure> {
         let selection = Selection::new(self.second_profile()?, self.always_unary);
         Ok(Wanted {
-            analyses: vec![Box::new(Selected::new(self.second_analysis(), selection))],
+            analyses: vec![silenced(
+                Box::new(Selected::new(self.second_analysis(), selection)),
+                specification,
+            )],
             profile: None,
         })
     }
@@ -321,6 +343,11 @@ pub fn read_profile(path: &Path) -> Result<Profile, Failure> {
         path: path.display().to_string(),
         what: error.to_string(),
     })
+}
+
+/// Without what happens on lines of which nobody wants to hear.
+fn silenced(analysis: Box<dyn Analysis>, specification: &Specification) -> Box<dyn Analysis> {
+    Silenced::around(analysis, &assumptions(specification))
 }
 
 fn doublechecker(sync_edges: bool, mode: Mode) -> Box<dyn Analysis> {

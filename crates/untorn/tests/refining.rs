@@ -153,6 +153,107 @@ fn refinement_comes_to_an_end_and_says_why_each_region_went() {
     );
 }
 
+/// Two regions that cross: each sees what the other wrote before, and neither is left and entered again.
+const CROSSED: &str = r"
+public class Crossed {
+    static int x;
+    static int y;
+    static Object seen;
+
+    static void left() {
+        x = 1;
+        Turn.pass(1);
+        Turn.await(2);
+        seen = y;
+    }
+
+    static void right() {
+        y = 1;
+        int got = x;
+        if (got == 0) throw new IllegalStateException();
+    }
+
+    static class Turn {
+        static volatile int turn;
+        static void pass(int next) { turn = next; }
+        static void await(int wanted) {
+            try {
+                while (turn < wanted) Thread.sleep(1);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Thread other = new Thread(() -> {
+            Turn.await(1);
+            right();
+            Turn.pass(2);
+        });
+        other.start();
+        left();
+        other.join();
+    }
+}
+";
+
+/// What is excluded of a specification.
+fn excluded(spec: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(spec).unwrap();
+    let lines = text.lines().map(|line| line.trim().trim_end_matches(','));
+    lines
+        .filter(|line| line.starts_with("\"Crossed"))
+        .map(|line| line.trim_matches('"').to_owned())
+        .collect()
+}
+
+#[test]
+fn who_completes_a_cycle_is_taken_out_though_nobody_is_torn() {
+    let program = Program::compile("Crossed", CROSSED);
+    let (spec, all) = (program.file("spec.toml"), program.file("all.toml"));
+    let watch = ["--exclude", "Crossed$Turn", "--tracking", "pessimistic"];
+    let refine = |options: &[&str], spec: &str| {
+        let mut arguments = vec!["refine", "--trials", "1", "-o", spec];
+        arguments.extend(watch);
+        arguments.extend(options);
+        let run = program.watched(&arguments);
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    };
+    refine(&[], &spec);
+    assert_eq!(excluded(&spec), ["Crossed.left()V@0"]);
+    let reason = std::fs::read_to_string(&spec).unwrap();
+    assert!(reason.contains("have no serial order"), "{reason}");
+    refine(&["--from-all-methods", "--with", "velodrome"], &all);
+    assert_eq!(excluded(&all), ["Crossed.left()V@0"]);
+    let all = std::fs::read_to_string(&all).unwrap();
+    assert!(all.contains("heuristic = \"all-methods\""), "{all}");
+}
+
+#[test]
+fn trials_may_be_first_runs_and_a_second_one() {
+    let program = Program::compile("Forced", FORCED);
+    let spec = program.file("spec.toml");
+    let run = program.watched(&["refine", "--trials", "1", "--first-runs", "2", "-o", &spec]);
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let refined = std::fs::read_to_string(&spec).unwrap();
+    assert!(
+        refined.contains("\"Forced.torn()V@0\"") && refined.contains("\"Forced.alsoTorn()V@0\""),
+        "{refined}"
+    );
+    let no_such = program.watched(&[
+        "refine",
+        "--first-runs",
+        "1",
+        "--with",
+        "aerodrome",
+        "-o",
+        &program.file("none.toml"),
+    ]);
+    assert_eq!(no_such.status.code(), Some(2));
+    assert!(text(&no_such.stderr).contains("--first-runs"));
+}
+
 #[test]
 fn a_specification_is_shown_with_its_rules_and_intersected() {
     let program = Program::compile("Forced", FORCED);

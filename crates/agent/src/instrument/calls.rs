@@ -17,6 +17,8 @@ pub(super) const OBJECT: &str = "Ljava/lang/Object;";
 /// Where receiver and arguments are while code is inserted before a call.
 pub(super) struct Operands {
     pub(super) receiver: u16,
+    /// The call has one that can be used.
+    pub(super) has_receiver: bool,
     pub(super) arguments: Vec<(Category, u16)>,
 }
 
@@ -36,9 +38,28 @@ impl Weaver<'_, '_> {
         op: Op,
         called: &MemberRef<'_>,
     ) -> Result<()> {
-        let plan = self.subject.plan;
-        let Some(row) = plan.models.find(called) else {
-            return Ok(());
+        let models = &self.subject.plan.models;
+        // What is recorded of the access encloses the call, and what it hands over is inside.
+        let rows = [models.access(called), models.order(called)];
+        for row in rows.into_iter().flatten() {
+            self.modelled_call(index, op, called, row)?;
+        }
+        Ok(())
+    }
+
+    /// Instruments a call by a row of the model.
+    fn modelled_call(
+        &mut self,
+        index: usize,
+        op: Op,
+        called: &MemberRef<'_>,
+        row: &Method,
+    ) -> Result<()> {
+        // The object that a constructor makes is not there before, so that only arguments count, as of a static method.
+        let op = if called.name == "<init>" {
+            Op::Invokestatic
+        } else {
+            op
         };
         let Some(kind) = MethodType::parse(&called.descriptor) else {
             return Ok(());
@@ -105,6 +126,7 @@ impl Weaver<'_, '_> {
         }
         Ok(Operands {
             receiver,
+            has_receiver: op != Op::Invokestatic,
             arguments,
         })
     }
@@ -132,7 +154,10 @@ impl Weaver<'_, '_> {
         match row.on {
             Operand::Arg0 => match argument(0) {
                 // An updater is on one field of it.
-                Key::Object(slot) => (slot, Key::Object(operands.receiver)),
+                Key::Object(slot) if operands.has_receiver => {
+                    (slot, Key::Object(operands.receiver))
+                }
+                Key::Object(slot) => (slot, Key::Whole),
                 _ => (operands.receiver, Key::Whole),
             },
             Operand::Coordinate => {

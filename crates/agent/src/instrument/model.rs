@@ -56,6 +56,13 @@ pub enum Effect {
     Update,
 }
 
+impl Effect {
+    /// Whether it is one on what an object holds.
+    pub fn is_access(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Update)
+    }
+}
+
 /// Which object the effect is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -202,10 +209,12 @@ impl Models {
                 let names = self.index.entry(class.clone()).or_default();
                 for name in &method.names {
                     let rows = names.entry(name.clone()).or_default();
+                    // A call may pass something on and change what its receiver holds: a row for each.
                     let known = |&row: &usize| {
-                        self.methods
-                            .get(row)
-                            .is_none_or(|known| known.parameters == method.parameters)
+                        self.methods.get(row).is_none_or(|known| {
+                            known.parameters == method.parameters
+                                && known.effect.is_access() == method.effect.is_access()
+                        })
                     };
                     if rows.iter().any(known) {
                         return Err(ModelError::Twice {
@@ -222,12 +231,24 @@ impl Models {
         Ok(())
     }
 
-    /// The row for a call, by the class that the call names.
-    pub fn find(&self, called: &MemberRef<'_>) -> Option<&Method> {
+    /// What a call accesses, by the class that it names.
+    pub fn access(&self, called: &MemberRef<'_>) -> Option<&Method> {
+        self.find(called, Effect::is_access)
+    }
+
+    /// What a call does to locks and to the order of threads.
+    pub fn order(&self, called: &MemberRef<'_>) -> Option<&Method> {
+        self.find(called, |effect| !effect.is_access())
+    }
+
+    fn find(&self, called: &MemberRef<'_>, wanted: fn(Effect) -> bool) -> Option<&Method> {
         let rows = self.index.get(&*called.class)?.get(&*called.name)?;
-        let named = |wanted: &str| called.descriptor.starts_with(wanted);
+        let named = |parameters: &str| called.descriptor.starts_with(parameters);
         // A row for one overload is stronger than one for all.
-        let rows = || rows.iter().filter_map(|&row| self.methods.get(row));
+        let rows = || {
+            let rows = rows.iter().filter_map(|&row| self.methods.get(row));
+            rows.filter(|row| wanted(row.effect))
+        };
         rows()
             .find(|row| row.parameters.as_deref().is_some_and(named))
             .or_else(|| rows().find(|row| row.parameters.is_none()))
@@ -252,7 +273,8 @@ mod tests {
             descriptor: descriptor.into(),
             interface: false,
         };
-        Models::builtin().unwrap().find(&called).cloned()
+        let models = Models::builtin().unwrap();
+        (models.access(&called).or(models.order(&called))).cloned()
     }
 
     #[test]
@@ -263,6 +285,19 @@ mod tests {
         assert!(find(latch, "await", timed).unwrap().if_result);
         assert_eq!(find(latch, "toString", "()Ljava/lang/String;"), None);
         assert_eq!(find("bank/Map", "put", "(II)V"), None);
+    }
+
+    #[test]
+    fn a_call_may_change_a_queue_and_hand_something_over() {
+        let models = Models::builtin().unwrap();
+        let called = MemberRef {
+            class: "java/util/concurrent/LinkedBlockingQueue".into(),
+            name: "offer".into(),
+            descriptor: "(Ljava/lang/Object;)Z".into(),
+            interface: false,
+        };
+        assert_eq!(models.access(&called).unwrap().effect, Effect::Update);
+        assert_eq!(models.order(&called).unwrap().effect, Effect::Signal);
     }
 
     #[test]

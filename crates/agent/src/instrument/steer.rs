@@ -13,7 +13,7 @@ use untorn_classfile::{ClassFile, Insn, Op};
 use untorn_plan::{MOST_PLACES, MOST_PLANS, PATIENCE_MS, PausePoint, Place, Plan, Steering};
 use untorn_spec::{Pattern, PatternError};
 
-use super::model::{Effect, Models};
+use super::model::Models;
 use super::weave::{Result, Weaver};
 
 /// `UntornSteer.WRITES`.
@@ -188,10 +188,7 @@ fn accessed_by(class: &ClassFile<'_>, method: &str, models: &Models) -> BTreeSet
                         };
                         if called.class == class.name {
                             next.push(called.name.to_string());
-                        } else if models
-                            .find(&called)
-                            .is_some_and(|row| is_access(row.effect))
-                        {
+                        } else if models.access(&called).is_some() {
                             targets.insert(Target::Content(called.class.to_string()));
                         }
                     }
@@ -201,10 +198,6 @@ fn accessed_by(class: &ClassFile<'_>, method: &str, models: &Models) -> BTreeSet
         }
     }
     targets
-}
-
-fn is_access(effect: Effect) -> bool {
-    matches!(effect, Effect::Read | Effect::Write | Effect::Update)
 }
 
 impl Target {
@@ -332,7 +325,6 @@ impl Weaver<'_, '_> {
 
     /// Whether a call is an access that gets a hook of its own.
     pub(super) fn is_content_call(&self, called: &MemberRef<'_>) -> bool {
-        let row = self.subject.plan.models.find(called);
-        row.is_some_and(|row| is_access(row.effect))
+        self.subject.plan.models.access(called).is_some()
     }
 }

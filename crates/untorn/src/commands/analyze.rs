@@ -3,18 +3,22 @@
 use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
+use untorn_analyses::demotion::{self, Demoting};
 use untorn_analyses::doublechecker::Profile;
+use untorn_analyses::lengths::Lengths;
 use untorn_findings::Document;
+use untorn_model::Tables;
 use untorn_spec::Specification;
 use untorn_trace::{OpenOptions, Source, open, spool};
 
 use crate::cli::AnalyzeArgs;
+use crate::commands::demoted::{is_meant, put};
 use crate::declared;
 use crate::failure::Failure;
 use crate::output::{deliver, note, tell};
 use crate::partial::Partial;
 use crate::progress::Bar;
-use crate::selection::{AnalysisName, RunMode, write_profile};
+use crate::selection::{AnalysisName, RunMode, specification, write_profile};
 
 /// A trace has all the time of the world, so the complete exact analysis leads.
 const DEFAULT: [AnalysisName; 3] = [
@@ -59,21 +63,35 @@ fn analyze(
 ) -> Result<Outcome, Failure> {
     let mut wanted = args.selection.select(&DEFAULT, &args.output.source)?;
     let analyses = &mut wanted.analyses;
+    if args.output.stats {
+        analyses.push(Box::new(Lengths::default()));
+    }
     let options = OpenOptions {
         lenient: args.input.lenient,
     };
     // Limited before it is copied: what does not end could not be copied to its end.
     let (partial, cut) = Partial::of(open(trace, options)?, args.budget);
     let mut source: Box<dyn Source + Send> = partial;
+    let mut demoted = None;
+    if args.demote {
+        let spec = specification(args.selection.spec.as_deref())?;
+        let is_meant = Box::new(move |tables: &Tables, region| is_meant(&spec, tables, region));
+        let (demoting, regions) = Demoting::new(source, demotion::Options::default(), is_meant);
+        source = Box::new(demoting);
+        demoted = Some(regions);
+    }
     let wants_replay = analyses.iter().any(|analysis| analysis.needs_replay());
     if wants_replay && source.replay().is_none() {
         source = spool(source)?;
     }
     let mut bar = Bar::new();
-    let outcome = untorn_analyses::run(source.as_mut(), analyses, &mut |progress| {
+    let mut outcome = untorn_analyses::run(source.as_mut(), analyses, &mut |progress| {
         bar.update(progress);
     })?;
     drop(bar);
+    if let Some(demoted) = demoted {
+        put(&mut outcome, source.tables(), &demoted.regions(), 0);
+    }
     cut.left_out().iter().for_each(|text| note(text));
     tell(&source.notes());
     outcome.notes.iter().for_each(|text| note(text));

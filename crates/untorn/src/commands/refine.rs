@@ -1,29 +1,40 @@
 //! `untorn refine`: iterative refinement of what ought to be atomic (paper 002, section 5.1 and Figure 6).
 //!
 //! A specification begins with too many regions.
-//! Each trial watches a run, and every region that was torn, with the regions around it that hold both accesses, is taken out.
-//! When nothing was torn in a number of trials in a row, what is left is the specification to check new versions of the program against.
+//! Each trial watches a run, and what it blames is taken out: every region that was torn, with the regions around it that hold both accesses, and every one that completed a cycle in which nobody is torn by itself ([`blame`]).
+//! A trial may also be some first runs and a second one of what they suspect, as in the paper's evaluation of its multi-run mode.
+//! When nothing was blamed in a number of trials in a row, what is left is the specification to check new versions of the program against.
+
+mod blame;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use untorn_findings::{Document, Finding, Kind, Region, merge};
-use untorn_spec::{Pattern, Specification};
+use untorn_spec::{Heuristic, Pattern, Specification};
 
 use crate::cli::{Blamer, RefineArgs};
 use crate::failure::Failure;
 use crate::selection::specification;
 
 pub fn run(args: &RefineArgs) -> Result<ExitCode, Failure> {
+    if args.first_runs > 0 && args.with == Blamer::Aerodrome {
+        return Err(Failure::Usage(
+            "--first-runs goes with --with doublechecker or velodrome: a second run has no other"
+                .to_owned(),
+        ));
+    }
     let mut refinement = Refinement::begin(args)?;
     let mut quiet = 0;
     let mut trial = 0;
     while quiet < args.trials {
         let jobs = args.jobs.min(args.trials - quiet);
-        let (findings, demoted) = refinement.trials(args, jobs)?;
+        let shown = trial::trials(args, &refinement.spec, jobs)?;
         trial += jobs;
-        let taken = refinement.take_out_demoted(&demoted) + refinement.take_out(findings);
+        let taken =
+            refinement.take_out_demoted(&shown.demoted) + refinement.take_out(shown.findings);
         quiet = if taken == 0 { quiet + jobs } else { 0 };
         refinement.save()?;
         eprintln!(
@@ -63,7 +74,11 @@ impl Refinement {
                     output.display()
                 )));
             }
-            (specification(args.spec.as_deref())?, Vec::new())
+            let mut spec = specification(args.spec.as_deref())?;
+            if args.from_all_methods {
+                spec.heuristic = Heuristic::AllMethods;
+            }
+            (spec, Vec::new())
         };
         let mut refinement = Self {
             output,
@@ -73,68 +88,6 @@ impl Refinement {
         };
         refinement.take_out(evidence);
         Ok(refinement)
-    }
-
-    /// Runs the program some times at once, and gathers what was found and which regions the runs themselves demoted.
-    ///
-    /// Each trial is a process of its own, so that trials do not share signals or memory.
-    fn trials(&self, args: &RefineArgs, jobs: u32) -> Result<(Vec<Finding>, Vec<Region>), Failure> {
-        let folder = tempfile::tempdir().map_err(|error| Failure::file(&self.output, error))?;
-        let spec = folder.path().join("spec.toml");
-        write(&spec, &to_toml(&self.spec)?)?;
-        let own =
-            std::env::current_exe().map_err(|error| Failure::file(Path::new("untorn"), error))?;
-        let with = match args.with {
-            Blamer::Doublechecker => "doublechecker",
-            Blamer::Velodrome => "velodrome",
-            Blamer::Aerodrome => "aerodrome",
-        };
-        let mut running = Vec::new();
-        for job in 0..jobs {
-            let findings = folder.path().join(format!("{job}.json"));
-            let mut command = Command::new(&own);
-            command
-                .args([
-                    "run",
-                    "--with",
-                    with,
-                    "--format",
-                    "json",
-                    "--exit-zero",
-                    // A program that fails is a trial like any other.
-                    "--exit-code",
-                    "untorn",
-                    "--spec",
-                ])
-                .arg(&spec)
-                .arg("--output")
-                .arg(&findings)
-                .arg("--")
-                .args(&args.command)
-                .stdin(Stdio::null());
-            if !args.verbose {
-                command.stdout(Stdio::null()).stderr(Stdio::piped());
-            }
-            let child = command
-                .spawn()
-                .map_err(|error| Failure::file(&own, error))?;
-            running.push((child, findings));
-        }
-        let (mut all, mut demoted) = (Vec::new(), Vec::new());
-        for (child, findings) in running {
-            let output = child
-                .wait_with_output()
-                .map_err(|error| Failure::file(&own, error))?;
-            if !output.status.success() {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let last = said.lines().last().unwrap_or("it said nothing");
-                return Err(Failure::Usage(format!("a trial failed: {last}")));
-            }
-            let document = read_document(&findings)?;
-            demoted.extend(document.demoted());
-            all.extend(document.findings);
-        }
-        Ok((all, demoted))
     }
 
     /// Takes out what runs found out not to be meant as one step: they look at it no more, so it would seem quiet.
@@ -150,13 +103,16 @@ impl Refinement {
     fn take_out(&mut self, findings: Vec<Finding>) -> usize {
         let before = self.reasons.len();
         for finding in findings {
-            // Cycles in which nobody is torn by itself, and regions ordered only by their own fork and join, are kept as evidence and never taken out.
-            if finding.kind != Kind::Torn {
-                self.evidence.push(finding);
-                continue;
-            }
-            let blamed = std::iter::once(&finding.region).chain(&finding.evidence.enclosing);
-            for pattern in blamed.filter_map(pattern_of) {
+            let evidence = &finding.evidence;
+            let blamed: Vec<&Region> = match finding.kind {
+                Kind::Torn => {
+                    (std::iter::once(&finding.region).chain(&evidence.enclosing)).collect()
+                }
+                Kind::Cycle => (evidence.interleavings.iter().flat_map(blame::blamed)).collect(),
+                // Regions ordered only by their own fork and join are kept as evidence and never taken out.
+                _ => Vec::new(),
+            };
+            for pattern in blamed.into_iter().filter_map(pattern_of) {
                 self.reasons
                     .entry(pattern)
                     .or_insert_with(|| finding.message.clone());
@@ -187,6 +143,14 @@ impl Refinement {
     /// The specification, with the reason before each region that was taken out.
     fn commented(&self) -> Result<String, Failure> {
         let text = to_toml(&self.spec)?;
+        // A single pattern stands on the line of its list, where there is no room for a reason.
+        let text = match text.split_once("exclude = [\"") {
+            Some((before, rest)) => match rest.split_once("]\n") {
+                Some((only, after)) => format!("{before}exclude = [\n    \"{only},\n]\n{after}"),
+                None => text,
+            },
+            None => text,
+        };
         let mut lines = Vec::new();
         for line in text.lines() {
             let pattern = line.trim().trim_end_matches(',').trim_matches('"');

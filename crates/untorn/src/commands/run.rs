@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Profile;
+use untorn_analyses::lengths::Lengths;
 use untorn_findings::Document;
 use untorn_live::{Limits, LiveSource, Tally, watch_all};
 use untorn_plan::Steering;
@@ -184,7 +185,10 @@ fn analyze(
             return Ok(first_run(source));
         }
         // The program records only what was chosen, so there is nothing left to choose.
-        RunMode::Second => vec![args.selection.second_analysis()],
+        RunMode::Second => {
+            let analysis = args.selection.second_analysis();
+            vec![(args.selection).of_selected(analysis, &args.output.source)?]
+        }
         RunMode::Single | RunMode::Precise => {
             args.selection
                 .select(default(args), &args.output.source)?
@@ -200,11 +204,15 @@ fn analyze(
     }
     let sifted = sifts.then(|| sift(source));
     if sifted.is_some() {
-        analyses = vec![args.selection.precise_analysis()];
+        let analysis = args.selection.precise_analysis();
+        analyses = vec![(args.selection).of_selected(analysis, &args.output.source)?];
     }
     source.reuse_ids();
     if sifted.is_none() {
         analyses.push(Box::new(Sharing::default()));
+        if args.output.stats {
+            analyses.push(Box::new(Lengths::default()));
+        }
     }
     if analyses.iter().any(|analysis| analysis.needs_replay()) {
         source.keep()?;
