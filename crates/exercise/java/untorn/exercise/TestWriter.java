@@ -227,7 +227,7 @@ final class TestWriter {
 
     private String statement(int at) {
         Statement statement = of.state.statements.get(at);
-        String value = expression(statement) + ";";
+        String value = (statement.needsCast() ? "(" + type(statement.type()) + ") " : "") + expression(statement) + ";";
         boolean isUsed = false;
         for (int i = at + 1; i < of.state.size(); i++) isUsed |= of.state.statements.get(i).uses(at);
         if (fields.contains(at)) return names.get(at) + " = " + value;
