@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use untorn_findings::{Document, Level, Region, Verdict};
+use untorn_findings::{Document, Finding, Level, Region, Verdict};
 use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::ir::Op;
 use untorn_program::{ClassId, FieldId, MethodId, NodeId, Program};
@@ -44,8 +44,18 @@ pub struct Pair {
     pub by: Named,
     /// The class that declares the first, with dots.
     pub declared_by: String,
-    /// The number of the finding that suspects it.
+    /// The number of the finding that suspects it, or something that it calls.
     pub finding: Option<usize>,
+}
+
+impl Pair {
+    /// Whether a region is the method that may be torn, and not something that it calls.
+    pub fn is_of(&self, region: &Region) -> bool {
+        let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|it| it == is);
+        region.method == self.torn.0
+            && same(&region.descriptor, &self.torn.1)
+            && same(&region.class, &self.declared_by)
+    }
 }
 
 /// What can be exercised.
@@ -77,12 +87,23 @@ pub fn choose(
             wanted.push((class, method, finding));
         }
     };
-    for (number, finding) in document.findings.iter().enumerate() {
-        if finding.verdict < Verdict::Suspected || finding.region.field.is_some() {
-            continue;
-        }
-        for method in chooser.methods_of(&finding.region) {
-            for method in chooser.public_callers(method) {
+    let suspected =
+        |finding: &Finding| finding.verdict >= Verdict::Suspected && finding.region.field.is_none();
+    let meant: Vec<(usize, MethodId)> = (document.findings.iter().enumerate())
+        .filter(|(_, finding)| suspected(finding))
+        .flat_map(|(number, it)| {
+            let methods = chooser.methods_of(&it.region).into_iter();
+            methods.map(move |method| (number, method))
+        })
+        .collect();
+    // What is suspected itself, before what only calls something that is.
+    for is_own in [true, false] {
+        for &(number, method) in &meant {
+            for method in chooser
+                .public_callers(method)
+                .into_iter()
+                .filter(|it| (*it == method) == is_own)
+            {
                 if let Some(class) = chooser.made_for(method, &made) {
                     want(class, method, Some(number), &mut wanted);
                 }

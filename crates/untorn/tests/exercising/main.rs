@@ -262,22 +262,6 @@ fn a_snapshot_torn_by_an_update_becomes_a_test_that_fails_until_it_is_repaired()
     bug.becomes_a_test();
 }
 
-/// `BasicMarker.contains` of slf4j-api 1.7.22 walks a vector that others change; 1.7.24 keeps a copy for each change.
-/// Nobody outside may call its constructor: a factory makes it.
-#[test]
-fn a_walk_torn_by_a_removal_becomes_a_test_that_fails_until_it_is_repaired() {
-    let bug = Documented {
-        torn: "slf4j-api-1.7.22",
-        repaired: "slf4j-api-1.7.24",
-        needs: &[],
-        only: "BasicMarker.contains",
-        package: "org/slf4j/helpers",
-        test: "BasicMarkerContainsTornByRemoveTest",
-        says: "ConcurrentModificationException",
-    };
-    bug.becomes_a_test();
-}
-
 #[test]
 fn what_is_exercised_changes_no_files_elsewhere() {
     let folder = tempfile::tempdir().unwrap();

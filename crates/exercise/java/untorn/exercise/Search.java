@@ -16,10 +16,10 @@ import untorn.exercise.Case.Turn;
  * machine; a time may end it early.
  */
 final class Search {
-    /** How much is tried in each pass: states, and points or races of each. */
+    /** How much is tried in each pass: states and points of each; more states where they have fewer points. */
     private static final int[] STATES = {3, 6, 12}, POINTS = {40, 120, 250};
-    /** Random states for each that is kept, and the most that may fail. */
-    private static final int MADE = 4, FAILED = 4;
+    /** Random states for each that is surely tried, and the most that may fail. */
+    private static final int MADE = 8, FAILED = 4;
     /** States and races where the agent watches. */
     private static final int STEERED_STATES = 5, STEERED_RACES = 6, FOUND_RACES = 12;
     /** Unexplained outcomes of one state that are looked into. */
@@ -67,11 +67,13 @@ final class Search {
     Visible look(Pair pair, int pass) {
         made = tries = waits = 0;
         Set<String> noisy = new HashSet<>();
-        for (Candidate candidate : candidates(pair, pass, STATES[Math.min(pass, STATES.length - 1)])) {
-            if (isOver()) break;
+        int states = STATES[Math.min(pass, STATES.length - 1)], points = POINTS[Math.min(pass, POINTS.length - 1)];
+        for (Candidate candidate : candidates(pair, pass, states)) {
+            // Short calls have few points, and are tried from more states.
+            if (isOver() || tries >= states * points) break;
             try {
                 made++;
-                Visible visible = stops(candidate, POINTS[Math.min(pass, POINTS.length - 1)], noisy, randomFor(pair, "stops " + candidate.name));
+                Visible visible = stops(candidate, points, noisy, randomFor(pair, "stops " + candidate.name));
                 if (visible != null) return visible;
             } catch (Workers.Hung hung) {
                 if (++waits > 1) break;
@@ -96,7 +98,7 @@ final class Search {
                     continue;
                 }
                 Case.Within alone = made.within(0, workers);
-                int promise = (serial.differs() ? 2 : 0) + (paths.add(Stops.path(alone.trace())) ? 3 : 0);
+                int promise = (serial.differs() ? 4 : 0) + (paths.add(Stops.path(alone.trace())) ? 3 : 0);
                 all.add(new Candidate(made, name, serial, alone, promise));
             } catch (Workers.Hung hung) {
                 failed++;
@@ -106,7 +108,7 @@ final class Search {
             }
         }
         all.sort(Comparator.comparing(candidate -> -candidate.promise));
-        return all.subList(0, Math.min(wanted, all.size()));
+        return all;
     }
 
     private Case make(Pair pair, String name) throws Workers.Hung {

@@ -357,8 +357,13 @@ impl Exercise<'_> {
             write(&home.join(file), &text)?;
             let pair = &chosen.pairs[*number];
             if !is_platform(&pair.declared_by) {
-                let plan =
-                    PlanFile::new(vec![plan_for(pair, Vec::new(), Some(visible))]).to_json()?;
+                let plan = if pair.torn == pair.by {
+                    // Both threads are in the region: neither waits for it to begin.
+                    plan_for_driver(pair, Some(visible))
+                } else {
+                    plan_for(pair, Vec::new(), Some(visible))
+                };
+                let plan = PlanFile::new(vec![plan]).to_json()?;
                 write(&home.join(format!("{name}.plan.json")), &plan)?;
             }
             written.push(name.clone());
