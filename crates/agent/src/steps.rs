@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jni::{
-    JNI_OK, JNIEnv, JavaVM, jboolean, jclass, jint, jmethodID, jobject, jthread,
+    JNI_OK, JNIEnv, JavaVM, jboolean, jclass, jint, jintArray, jmethodID, jobject, jthread,
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_DISABLE, JVMTI_ENABLE, JVMTI_ERROR_NONE, JVMTI_EVENT_SINGLE_STEP, JVMTI_VERSION_1_2,
@@ -29,6 +29,8 @@ use crate::jvm::{JvmError, Jvmti};
 pub const OPTION: &str = "steps";
 /// How long a thread waits at most.
 const LONGEST: Duration = Duration::from_secs(2);
+/// Points whose places are kept; a method that passes more is not stopped at every one of them anyway.
+const MOST_TRACED: usize = 20_000;
 /// From one look to the next.
 const NAP: Duration = Duration::from_micros(50);
 
@@ -44,6 +46,8 @@ static RETURNED: AtomicI32 = AtomicI32::new(0);
 static STOP: AtomicI32 = AtomicI32::new(0);
 static IS_STOPPED: AtomicBool = AtomicBool::new(false);
 static MAY_GO: AtomicBool = AtomicBool::new(false);
+/// Where the points were, in the order of their counts; at most [`MOST_TRACED`].
+static TRACE: Mutex<Vec<jint>> = Mutex::new(Vec::new());
 /// The instructions of methods, by their ids.
 static CODE: Mutex<Option<HashMap<usize, Vec<u8>>>> = Mutex::new(None);
 
@@ -112,6 +116,11 @@ unsafe extern "system" fn on_step(
         return;
     }
     let passed = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
+    if trace.len() < MOST_TRACED {
+        trace.push(place(method as usize, location, opcode));
+    }
+    drop(trace);
     if passed != STOP.load(Ordering::Relaxed) {
         return;
     }
@@ -121,6 +130,16 @@ unsafe extern "system" fn on_step(
         std::thread::sleep(NAP);
     }
     IS_STOPPED.store(false, Ordering::Release);
+}
+
+/// A number for a place, equal for equal ones while the JVM lives; its last byte is the instruction.
+fn place(method: usize, location: jlocation, opcode: u8) -> jint {
+    let mixed = (method as u64 >> 3)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(location.cast_unsigned())
+        .wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let [a, b, c, ..] = mixed.to_be_bytes();
+    jint::from_be_bytes([a, b, c, opcode])
 }
 
 /// The instruction at a place.
@@ -209,6 +228,9 @@ extern "system" fn Java_untorn_exercise_Steps_begin(
     IS_IN.store(false, Ordering::Relaxed);
     PASSED.store(0, Ordering::Relaxed);
     RETURNED.store(0, Ordering::Relaxed);
+    let mut trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
+    trace.clear();
+    drop(trace);
     STOP.store(stop, Ordering::Relaxed);
     IS_STOPPED.store(false, Ordering::Relaxed);
     MAY_GO.store(false, Ordering::Release);
@@ -225,6 +247,20 @@ extern "system" fn Java_untorn_exercise_Steps_end(_: *mut JNIEnv, _: jclass) -> 
     }
 }
 
+/// Where the points were that were passed since counting began.
+#[unsafe(no_mangle)]
+extern "system" fn Java_untorn_exercise_Steps_trace(env: *mut JNIEnv, _: jclass) -> jintArray {
+    let trace = TRACE.lock().unwrap_or_else(PoisonError::into_inner);
+    let length = jint::try_from(trace.len()).unwrap_or(jint::MAX);
+    // SAFETY: the JVM calls a native method with a live environment.
+    let array = unsafe { ((**env).NewIntArray)(env, length) };
+    if !array.is_null() {
+        // SAFETY: the array was just made with this length, and the vector has as many elements.
+        unsafe { ((**env).SetIntArrayRegion)(env, array, 0, length, trace.as_ptr()) };
+    }
+    array
+}
+
 #[unsafe(no_mangle)]
 extern "system" fn Java_untorn_exercise_Steps_isStopped(_: *mut JNIEnv, _: jclass) -> jboolean {
     IS_STOPPED.load(Ordering::Acquire).into()
@@ -238,6 +274,16 @@ extern "system" fn Java_untorn_exercise_Steps_go(_: *mut JNIEnv, _: jclass) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_differ_by_method_location_and_instruction() {
+        let places = [(8, 1, 180), (16, 1, 180), (8, 2, 180), (8, 1, 182)]
+            .map(|(method, location, opcode)| place(method, location, opcode));
+        for (at, one) in places.iter().enumerate() {
+            assert!(!places[at + 1..].contains(one), "{places:x?}");
+            assert_eq!(one & 0xff, [180, 180, 180, 182][at]);
+        }
+    }
 
     #[test]
     fn points_are_where_another_thread_can_make_a_difference() {

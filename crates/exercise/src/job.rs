@@ -1,6 +1,5 @@
 //! What the driver is told: lines of words, divided by tabs.
 
-use std::fmt::Write;
 use std::time::Duration;
 
 use crate::Pair;
@@ -19,15 +18,16 @@ pub enum Way {
 pub struct Job<'p> {
     pub seed: u64,
     pub way: Way,
-    /// For all of them, and for each pair in one pass.
+    /// What is left of the time, whatever is left to do.
     pub time: Duration,
-    pub per_pair: Duration,
-    /// How often all pairs are gone through, with other states each time.
+    /// How often all pairs are gone through, with other states and more of them each time.
     pub passes: u32,
+    /// The pass and pair at which a process before this one ended.
+    pub after: Option<(u32, usize)>,
     /// Classes by whose constructors and methods objects may be made.
     pub known: &'p [String],
-    /// With their numbers.
-    pub pairs: Vec<(usize, &'p Pair)>,
+    /// With their numbers, in their order, and the names of states that showed a tear.
+    pub pairs: Vec<(usize, &'p Pair, String)>,
 }
 
 impl Job<'_> {
@@ -40,19 +40,29 @@ impl Job<'_> {
         let milliseconds = |time: Duration| time.as_millis().to_string();
         line(&["seed", &self.seed.to_string()]);
         line(&["milliseconds", &milliseconds(self.time)]);
-        line(&["per-pair", &milliseconds(self.per_pair)]);
         line(&["passes", &self.passes.to_string()]);
+        if let Some((pass, number)) = self.after {
+            line(&["after", &pass.to_string(), &number.to_string()]);
+        }
         if self.way == Way::Steered {
             line(&["steered"]);
         }
         for name in self.known {
             line(&["known", name]);
         }
-        for (number, pair) in &self.pairs {
-            let mut at = String::new();
-            write!(at, "{number}").ok();
+        for (number, pair, found) in &self.pairs {
+            let at = number.to_string();
             let (torn, by) = (&pair.torn, &pair.by);
-            line(&["pair", &at, &pair.class, &torn.0, &torn.1, &by.0, &by.1]);
+            line(&[
+                "pair",
+                &at,
+                &pair.class,
+                &torn.0,
+                &torn.1,
+                &by.0,
+                &by.1,
+                found,
+            ]);
         }
         text
     }
@@ -75,15 +85,18 @@ mod tests {
             seed: 7,
             way: Way::Steered,
             time: Duration::from_secs(2),
-            per_pair: Duration::from_millis(10),
             passes: 1,
+            after: Some((0, 2)),
             known: &["a.Box".to_owned()],
-            pairs: vec![(3, &pair)],
+            pairs: vec![(3, &pair, "0:4".to_owned())],
         };
         let text = job.to_text();
         assert!(text.starts_with("seed\t7\nmilliseconds\t2000\n"), "{text}");
         assert!(
-            text.contains("\nsteered\nknown\ta.Box\npair\t3\ta.Box\tswap\t(La/Box;)V\tset\t(I)V\n")
+            text.contains("\npasses\t1\nafter\t0\t2\nsteered\n"),
+            "{text}"
         );
+        let pair = "\nknown\ta.Box\npair\t3\ta.Box\tswap\t(La/Box;)V\tset\t(I)V\t0:4\n";
+        assert!(text.contains(pair), "{text}");
     }
 }

@@ -2,13 +2,32 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use untorn_findings::{Document, Region, Verdict};
+use untorn_findings::{Document, Finding, Level, Region, Verdict};
 use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::ir::Op;
 use untorn_program::{ClassId, FieldId, MethodId, NodeId, Program};
 
 /// With how many others a method is called, at most.
 const PARTNERS: usize = 12;
+/// Methods of locks whose answer says what other threads are doing right now.
+const ASKING: [&str; 12] = [
+    "tryLock",
+    "tryAcquire",
+    "tryReadLock",
+    "tryWriteLock",
+    "isLocked",
+    "isReadLocked",
+    "isWriteLocked",
+    "getReadLockCount",
+    "hasQueuedThreads",
+    "getQueueLength",
+    "availablePermits",
+    "holdsLock",
+];
+/// Words for calls that take away what others rely on.
+const ENDING: [&str; 9] = [
+    "clear", "remove", "reset", "set", "delete", "poll", "pop", "close", "trim",
+];
 /// How far a suspected method that is not public is followed to public ones that call it.
 const CALLERS: usize = 4;
 
@@ -25,8 +44,18 @@ pub struct Pair {
     pub by: Named,
     /// The class that declares the first, with dots.
     pub declared_by: String,
-    /// The number of the finding that suspects it.
+    /// The number of the finding that suspects it, or something that it calls.
     pub finding: Option<usize>,
+}
+
+impl Pair {
+    /// Whether a region is the method that may be torn, and not something that it calls.
+    pub fn is_of(&self, region: &Region) -> bool {
+        let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|it| it == is);
+        region.method == self.torn.0
+            && same(&region.descriptor, &self.torn.1)
+            && same(&region.class, &self.declared_by)
+    }
 }
 
 /// What can be exercised.
@@ -58,12 +87,23 @@ pub fn choose(
             wanted.push((class, method, finding));
         }
     };
-    for (number, finding) in document.findings.iter().enumerate() {
-        if finding.verdict < Verdict::Suspected || finding.region.field.is_some() {
-            continue;
-        }
-        for method in chooser.methods_of(&finding.region) {
-            for method in chooser.public_callers(method) {
+    let suspected =
+        |finding: &Finding| finding.verdict >= Verdict::Suspected && finding.region.field.is_none();
+    let meant: Vec<(usize, MethodId)> = (document.findings.iter().enumerate())
+        .filter(|(_, finding)| suspected(finding))
+        .flat_map(|(number, it)| {
+            let methods = chooser.methods_of(&it.region).into_iter();
+            methods.map(move |method| (number, method))
+        })
+        .collect();
+    // What is suspected itself, before what only calls something that is.
+    for is_own in [true, false] {
+        for &(number, method) in &meant {
+            for method in chooser
+                .public_callers(method)
+                .into_iter()
+                .filter(|it| (*it == method) == is_own)
+            {
                 if let Some(class) = chooser.made_for(method, &made) {
                     want(class, method, Some(number), &mut wanted);
                 }
@@ -82,9 +122,16 @@ pub fn choose(
     // All with their best partner first, then all with their second.
     let mut ranked: Vec<(usize, Pair)> = Vec::new();
     for (class, torn, finding) in wanted {
+        let level = finding.map(|number| document.findings[number].level());
+        let later = match level {
+            Some(Level::High) => 0,
+            Some(Level::Medium) => 1,
+            Some(Level::Low) => 2,
+            None => 3,
+        } - usize::from(chooser.takes_its_own(class, torn))
+            .min(usize::from(level != Some(Level::High)));
         for (place, by) in chooser.partners(class, torn).into_iter().enumerate() {
-            let place = place + if finding.is_none() { 3 } else { 0 };
-            ranked.push((place, chooser.pair(class, torn, by, finding)));
+            ranked.push((place + later, chooser.pair(class, torn, by, finding)));
         }
     }
     ranked.sort_by_key(|(place, _)| *place);
@@ -97,6 +144,8 @@ pub fn choose(
 struct Accesses {
     read: BTreeSet<FieldId>,
     written: BTreeSet<FieldId>,
+    /// Whether it tells callers that a lock was not free, which no serial order can show and is meant so.
+    asks_locks: bool,
 }
 
 struct Chooser<'p> {
@@ -114,6 +163,12 @@ impl<'p> Chooser<'p> {
         }
     }
 
+    /// Whether somebody could have objects of it: one that is not public may come from a factory.
+    fn is_makeable(&self, class: ClassId) -> bool {
+        let class = self.classes.class(class);
+        class.kind == ClassKind::Loaded && class.nameable
+    }
+
     fn is_nameable(&self, class: ClassId) -> bool {
         let class = self.classes.class(class);
         class.kind == ClassKind::Loaded && class.nameable && class.flags.is_public()
@@ -122,7 +177,8 @@ impl<'p> Chooser<'p> {
     fn classes_to_make(&self) -> Vec<ClassId> {
         let fits = |class: &ClassId| {
             let flags = self.classes.class(*class).flags;
-            self.is_nameable(*class) && !flags.is_abstract() && !flags.is_interface()
+            // What has only static methods is often declared abstract.
+            self.is_makeable(*class) && !flags.is_interface()
         };
         self.program.inputs().iter().copied().filter(fits).collect()
     }
@@ -148,7 +204,6 @@ impl<'p> Chooser<'p> {
     fn is_callable(&self, method: MethodId) -> bool {
         let it = self.classes.method(method);
         it.flags.is_public()
-            && !it.flags.is_static()
             && !it.flags.is_synthetic()
             && it.has_code
             && !self.classes.is_constructor(method)
@@ -187,14 +242,19 @@ impl<'p> Chooser<'p> {
     /// A class whose objects have the method: that which declares it, else one below.
     fn made_for(&self, method: MethodId, made: &[ClassId]) -> Option<ClassId> {
         let home = self.classes.method(method).class;
-        let own = made.iter().copied().find(|class| *class == home);
-        own.or_else(|| {
-            let mut below = made.iter().copied();
-            below.find(|class| {
-                self.classes.is_subtype(*class, home)
+        let is_static = self.classes.method(method).flags.is_static();
+        let has = |class: &ClassId| {
+            *class == home
+                || !is_static
+                    && self.classes.is_subtype(*class, home)
                     && self.classes.select(*class, method) == Some(method)
-            })
-        })
+        };
+        let order = |class: &ClassId| {
+            let flags = self.classes.class(*class).flags;
+            let is_hidden = !self.is_nameable(*class);
+            (flags.is_abstract() && !is_static, is_hidden, *class != home)
+        };
+        made.iter().copied().filter(has).min_by_key(order)
     }
 
     /// Public methods of a class's objects whose code is in the input, or in a class above that is the platform's.
@@ -236,6 +296,10 @@ impl<'p> Chooser<'p> {
                         Op::PutField { field, .. } | Op::PutStatic { field, .. } => {
                             accesses.written.insert(field);
                         }
+                        Op::Invoke { method, .. } => {
+                            accesses.asks_locks |=
+                                ASKING.contains(&self.classes.method_name(method));
+                        }
                         _ => {}
                     }
                 }
@@ -251,6 +315,13 @@ impl<'p> Chooser<'p> {
         accesses.read.retain(|field| self.is_shared(*field));
         self.accesses.borrow_mut().insert(method, accesses.clone());
         accesses
+    }
+
+    /// Whether a method takes an object of its own class, which it can hardly lock together with its own.
+    fn takes_its_own(&self, class: ClassId, method: MethodId) -> bool {
+        let descriptor = self.classes.method_descriptor(method);
+        let arguments = descriptor.split(')').next().unwrap_or_default();
+        arguments.contains(&format!("L{};", self.classes.class_name(class)))
     }
 
     /// Whether a class is of the input, or above one.
@@ -270,6 +341,9 @@ impl<'p> Chooser<'p> {
     /// The methods that access what a method accesses, those that surely write it first.
     fn partners(&self, class: ClassId, torn: MethodId) -> Vec<MethodId> {
         let own = self.accesses(torn);
+        if own.asks_locks {
+            return Vec::new();
+        }
         let mut ranked = Vec::new();
         for by in self.public_methods(class) {
             let other = self.accesses(by);
@@ -281,17 +355,23 @@ impl<'p> Chooser<'p> {
                 ty.is_reference() && touched(field)
             };
             let held = other.read.iter().filter(holds).count();
-            if writes + reads_written + held == 0 {
+            if writes + reads_written + held == 0 || other.asks_locks {
                 continue;
             }
             // A method that returns nothing changes something.
-            let changes = self.classes.method(by).returns.is_none() || writes > 0;
+            let it = self.classes.method(by);
+            let changes = it.returns.is_none() || writes > 0;
             let name = self.classes.describe_method(by);
-            ranked.push((writes == 0, !changes, name, by));
+            // Simple calls hit more often: few arguments, and those that end a state rather than those that build one.
+            let ends = ENDING
+                .iter()
+                .any(|end| is_named(self.classes.method_name(by), end));
+            let arguments = it.params.len();
+            ranked.push((writes == 0 && !ends, !changes, !ends, arguments, name, by));
         }
         ranked.sort();
         ranked.truncate(PARTNERS);
-        ranked.into_iter().map(|(_, _, _, by)| by).collect()
+        ranked.into_iter().map(|(.., by)| by).collect()
     }
 
     fn pair(&self, class: ClassId, torn: MethodId, by: MethodId, finding: Option<usize>) -> Pair {
@@ -309,6 +389,12 @@ impl<'p> Chooser<'p> {
             finding,
         }
     }
+}
+
+/// Whether a name is this word, or begins with it.
+fn is_named(name: &str, word: &str) -> bool {
+    name.strip_prefix(word)
+        .is_some_and(|rest| !rest.starts_with(char::is_lowercase))
 }
 
 fn dotted(internal: &str) -> String {

@@ -1,6 +1,6 @@
 //! What the driver says, a line at once, so that all is known that came before it ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a part of an outcome was, and what it is if the calls come one after the other.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,6 +20,10 @@ pub struct Visible {
     pub races: u64,
     /// Where the second call came in.
     pub place: Option<String>,
+    /// The nearest code to that which is not the platform's: its class with dots, method and line.
+    pub within: Option<(String, String, u32)>,
+    /// The name of the state that showed it.
+    pub found: String,
     /// The name of the test that was written.
     pub test: Option<String>,
 }
@@ -43,10 +47,14 @@ pub struct Tried {
 pub struct Results {
     /// By the numbers of the pairs.
     pub tried: BTreeMap<usize, Tried>,
-    /// The pair that was begun last.
-    pub last: Option<usize>,
-    /// Whether the driver came to its end.
+    /// The pass and the pair that were begun last, and whether that pair was under way at the end.
+    pub last: Option<(u32, usize)>,
+    pub is_under_way: bool,
+    /// Pairs of which there is nothing more to try.
+    pub closed: BTreeSet<usize>,
+    /// Whether the driver came to its end, and whether it was the end of its time.
     pub is_done: bool,
+    pub is_over: bool,
 }
 
 impl Results {
@@ -61,15 +69,23 @@ impl Results {
 
     fn take(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split('\t').collect();
-        if words[0] == "done" {
-            self.is_done = true;
-            return None;
+        match words[0] {
+            "done" => self.is_done = true,
+            "over" => self.is_over = true,
+            _ => {}
         }
         let number = words.get(1)?.parse().ok()?;
         let count = |at: usize| -> Option<u64> { words.get(at)?.parse().ok() };
         match words[0] {
-            "begin" => self.last = Some(number),
+            "begin" => {
+                self.last = Some((words.get(2)?.parse().ok()?, number));
+                self.is_under_way = true;
+            }
+            "closed" => {
+                self.closed.insert(number);
+            }
             "tried" => {
+                self.is_under_way = false;
                 let tried = self.tried.entry(number).or_default();
                 tried.states += count(2)?;
                 tried.tries += count(3)?;
@@ -80,8 +96,12 @@ impl Results {
                 self.tried.entry(number).or_default().none = why;
             }
             "visible" => {
-                let place = words.get(3).filter(|place| !place.is_empty());
-                let parts = words.get(4..)?.chunks_exact(4).map(|part| Part {
+                let mut place = words.get(3)?.split('|');
+                let shown = place.next().filter(|place| !place.is_empty());
+                let mut named = || place.next().map(text);
+                let within = (named().zip(named()).zip(named()))
+                    .and_then(|((class, method), line)| Some((class, method, line.parse().ok()?)));
+                let parts = words.get(5..)?.chunks_exact(4).map(|part| Part {
                     what: text(part[0]),
                     seen: text(part[1]),
                     torn_first: text(part[2]),
@@ -90,7 +110,9 @@ impl Results {
                 self.tried.entry(number).or_default().visible = Some(Visible {
                     parts: parts.collect(),
                     races: count(2)?,
-                    place: place.map(|place| text(place)),
+                    place: shown.map(text),
+                    within,
+                    found: (*words.get(4)?).to_owned(),
                     test: None,
                 });
             }
@@ -113,8 +135,11 @@ impl Results {
             tried.none = tried.none.take().or(other.none);
             tried.visible = tried.visible.take().or(other.visible);
         }
+        self.closed.extend(other.closed);
         self.last = other.last.or(self.last);
+        self.is_under_way = other.is_under_way;
         self.is_done = other.is_done;
+        self.is_over |= other.is_over;
     }
 }
 
@@ -178,13 +203,17 @@ mod tests {
 
     #[test]
     fn what_was_written_before_the_end_is_known() {
-        let text = "begin\t3\t0\ntried\t3\t6\t40\t0\nvisible\t3\t12\tBox.swap:8\tswap\t1\\n2\t1\t3\ntest\t3\tBoxTest\nbegin\t4\t0\nvisib";
+        let text = "begin\t3\t0\ntried\t3\t6\t40\t0\nvisible\t3\t12\tBox.swap:8|a.Box|swap|8\t0:4\tswap\t1\\n2\t1\t3\ntest\t3\tBoxTest\nclosed\t3\nbegin\t4\t0\nvisib";
         let results = Results::read(text);
-        assert_eq!((results.last, results.is_done), (Some(4), false));
+        assert_eq!((results.last, results.is_done), (Some((0, 4)), false));
+        assert!(results.is_under_way && results.closed.contains(&3));
         let tried = &results.tried[&3];
         assert_eq!((tried.states, tried.tries), (6, 40));
         let visible = tried.visible.as_ref().unwrap();
         assert_eq!(visible.test.as_deref(), Some("BoxTest"));
+        assert_eq!(visible.place.as_deref(), Some("Box.swap:8"));
+        let within = ("a.Box".to_owned(), "swap".to_owned(), 8);
+        assert_eq!(visible.within, Some(within));
         assert_eq!(visible.words(), "swap gave 1 2, in turn 1 or 3");
     }
 }

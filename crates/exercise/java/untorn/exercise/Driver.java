@@ -17,14 +17,11 @@ import java.util.Map;
 public final class Driver {
     /** Threads that may be left behind before another process has to go on. */
     private static final int MOST_LOST = 12;
-    /** Nanoseconds for making a tear shorter, and for counting how often races show it. */
-    private static final long SHRINKING = 1_500_000_000L, COUNTING = 700_000_000L;
-
-    /** Races after which a tear is seen too seldom for a test. */
-    private static final double SELDOM = 3_000;
+    /** Races for counting how often they show a tear, and how seldom is too seldom for a test. */
+    private static final int COUNTED = 500, SELDOM = 250;
 
     /** Partners that tear a method visibly, after which the others say nothing new. */
-    private static final int ENOUGH = 2;
+    private static final int ENOUGH = 3;
 
     /** How many partners tear a method visibly, by its name. */
     private final Map<String, Integer> torn = new HashMap<>();
@@ -32,64 +29,74 @@ public final class Driver {
     private final PrintStream results;
     private final Path tests;
     private final Search search;
+    /** When time is up. */
+    private final long end;
 
-    private Driver(Job job, PrintStream results, Path tests) {
+    private Driver(Job job, PrintStream results, Path tests, long end) {
+        this.end = end;
         this.job = job;
         this.results = results;
         this.tests = tests;
-        search = new Search(job.known, job.seed, job.steered);
+        search = new Search(job.known, job.seed, job.steered, end);
     }
 
     public static void main(String[] args) throws IOException {
         long start = System.nanoTime();
         Job job = Job.read(Path.of(args[0]));
         try (PrintStream results = new PrintStream(Files.newOutputStream(Path.of(args[1])), true, "UTF-8")) {
-            new Driver(job, results, Path.of(args[2])).run(start);
-            results.println("done");
+            long end = start + job.milliseconds * 1_000_000L;
+            Driver driver = new Driver(job, results, Path.of(args[2]), end);
+            if (driver.run()) results.println("done");
         }
         // Threads that were left behind, and those that the classes started.
         Runtime.getRuntime().halt(0);
     }
 
-    private void run(long start) {
-        long end = start + job.milliseconds * 1_000_000L;
+    /** Few tries of all, then more of each; whether it came to the end of them. */
+    private boolean run() {
         List<Job.Line> open = new ArrayList<>(job.pairs);
-        // Few tries of all, then more of each.
-        for (int pass = job.firstPass; pass < job.firstPass + job.passes && !open.isEmpty(); pass++) {
-            int cases = job.steered ? 5 : 8;
-            int races = job.steered ? 6 : 60 << Math.min(2 * pass, 8);
+        for (int pass = job.firstPass; pass < job.passes; pass++) {
             for (Job.Line line : List.copyOf(open)) {
-                if (System.nanoTime() >= end) return;
-                if (search.workers.lost > MOST_LOST) return;
+                if (pass == job.firstPass && line.number() <= job.after) continue;
+                if (System.nanoTime() - end >= 0) {
+                    results.println("over");
+                    return true;
+                }
+                if (search.workers.lost > MOST_LOST) return false;
                 if (torn.getOrDefault(line.method(), 0) >= ENOUGH) continue;
                 results.println("begin\t" + line.number() + "\t" + pass);
-                if (!exercise(line, pass, cases, races, end)) open.remove(line);
+                if (!exercise(line, pass)) {
+                    open.remove(line);
+                    results.println("closed\t" + line.number());
+                }
             }
         }
+        return true;
     }
 
     /** Tries a pair; whether there is more to try. */
-    private boolean exercise(Job.Line line, int pass, int cases, int races, long end) {
+    private boolean exercise(Job.Line line, int pass) {
         Pair pair = pair(line);
         if (pair == null) {
             results.println("none\t" + line.number() + "\tit is not public");
             return false;
         }
-        long until = Math.min(end, System.nanoTime() + job.perPair * 1_000_000L);
-        Search.Visible visible = search.look(pair, pass, cases, races, until);
+        Search.Visible visible = null;
+        if (job.steered) search.race(pair, pass, line.found());
+        else visible = search.look(pair, pass);
         results.println("tried\t" + line.number() + "\t" + search.made + "\t" + search.tries + "\t" + search.waits);
         if (visible == null) return search.made > 0 && search.waits < 2;
         torn.merge(line.method(), 1, Integer::sum);
-        tell(line, visible, end);
+        tell(line, visible);
         return false;
     }
 
-    private void tell(Job.Line line, Search.Visible found, long end) {
-        Search.Visible visible = search.shrink(found, Math.min(end, System.nanoTime() + SHRINKING));
-        double rate = job.steered ? 0 : rate(visible, end);
-        if (!job.steered && (rate == 0 || rate > SELDOM)) {
-            Search.Visible longer = search.amplified(visible, end);
-            double more = longer == null ? 0 : rate(longer, end);
+    private void tell(Job.Line line, Search.Visible found) {
+        Search.Visible visible = search.shrink(found);
+        double rate = search.rate(visible, COUNTED);
+        if (rate == 0 || rate > SELDOM) {
+            Search.Visible longer = search.amplified(visible);
+            double more = longer == null ? 0 : search.rate(longer, COUNTED);
             if (more > 0 && (rate == 0 || more < rate)) {
                 visible = longer;
                 rate = more;
@@ -102,7 +109,7 @@ public final class Driver {
                     .append('\t').append(escape(visible.tornFirst().parts().get(part)))
                     .append('\t').append(escape(visible.tornLast().parts().get(part)));
         }
-        results.println("visible\t" + line.number() + "\t" + Math.round(rate) + "\t" + (visible.place() == null ? "" : visible.place()) + parts);
+        results.println("visible\t" + line.number() + "\t" + Math.round(rate) + "\t" + (visible.place() == null ? "" : visible.place()) + "\t" + visible.found() + parts);
         String name = TestWriter.name(visible.of());
         Path file = tests.resolve(name + ".java");
         for (int i = 2; Files.exists(file); i++) {
@@ -117,16 +124,12 @@ public final class Driver {
         }
     }
 
-    private double rate(Search.Visible visible, long end) {
-        return search.rate(visible, 100_000, Math.min(end, System.nanoTime() + COUNTING));
-    }
-
     private static Pair pair(Job.Line line) {
         try {
-            Class<?> type = Class.forName(line.type());
+            Class<?> type = Class.forName(line.type(), true, Driver.class.getClassLoader());
             Method torn = Pair.find(type, line.torn(), line.tornDescriptor());
             Method by = Pair.find(type, line.by(), line.byDescriptor());
-            boolean calls = Maker.isVisible(type) && torn != null && by != null;
+            boolean calls = torn != null && by != null;
             return calls ? new Pair(line.number(), type, torn, by) : null;
         } catch (ClassNotFoundException | LinkageError missing) {
             return null;

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -30,13 +31,69 @@ final class Maker {
         "java.io.File", "java.io.RandomAccessFile", "java.util.concurrent.ForkJoin", "javax.", "sun.", "com.sun.", "jdk.",
     };
 
+    /** Ways to an object of a class that has none of its own, which are tried. */
+    private static final int MOST_TRIED = 40;
+
     private final List<Class<?>> known;
-    private final Map<Class<?>, List<Executable>> makers = new HashMap<>();
+    /** What was found out of classes, for all makers. */
+    private final Map<Class<?>, List<Executable>> makers, factories;
     private final Random random;
+    /** Variables that nothing more is made of: what an object was made of is its own, and another thread must not get hold of it. */
+    private final Set<Integer> taken = new HashSet<>();
 
     Maker(List<Class<?>> known, Random random) {
+        this(known, random, new HashMap<>(), new HashMap<>());
+    }
+
+    private Maker(List<Class<?>> known, Random random, Map<Class<?>, List<Executable>> makers, Map<Class<?>, List<Executable>> factories) {
         this.known = known;
         this.random = random;
+        this.makers = makers;
+        this.factories = factories;
+    }
+
+    /** One that knows what this one knows, and chooses otherwise. */
+    Maker choosingBy(Random other) {
+        return new Maker(known, other, makers, factories);
+    }
+
+    /** An object of a class that both calls use; nothing if the way that was chosen fails. */
+    Arg subject(Class<?> type, Sequence out) {
+        List<Executable> ways = ways(type);
+        if (isVisible(type) && !ways.isEmpty()) return make(type, out, 0);
+        // Others make it, and say only that they make something of the kind: whether it is one shows when they are called.
+        List<Executable> found = factories.get(type);
+        if (found == null) {
+            found = choosingBy(new Random(1)).findFactories(type);
+            factories.put(type, found);
+        }
+        if (found.isEmpty()) return isVisible(type) ? make(type, out, 0) : null;
+        Arg made = call(found.get(random.nextInt(found.size())), out, 0);
+        if (made != null && isVisible(type)) out.statements.set(made.variable(), out.statements.get(made.variable()).as(type));
+        return made;
+    }
+
+    private List<Executable> findFactories(Class<?> type) {
+        List<Executable> found = new ArrayList<>();
+        for (Class<?> other : known) {
+            if (other.getPackage() != type.getPackage()) continue;
+            for (Method method : publicMethods(other)) {
+                Class<?> result = method.getReturnType();
+                boolean fits = result != Object.class && result != type && result.isAssignableFrom(type) && isVisible(result);
+                if (fits && isCallable(method) && found.size() < MOST_TRIED && makes(method, type)) found.add(method);
+            }
+        }
+        return found;
+    }
+
+    private boolean makes(Method factory, Class<?> type) {
+        Sequence alone = new Sequence();
+        try {
+            Arg made = call(factory, alone, 0);
+            return made != null && type.isInstance(alone.run()[made.variable()]);
+        } catch (Throwable failed) {
+            return false;
+        }
     }
 
     /** Whether other classes may name it. */
@@ -86,12 +143,32 @@ final class Maker {
         return proxy == null ? null : added(proxy, out);
     }
 
+    /** Keeps the variables from here to there out of what is made from now on. */
+    void take(int from, int to) {
+        for (int i = from; i < to; i++) taken.add(i);
+    }
+
+    /** Lets a variable be used again. */
+    void give(int variable) {
+        taken.remove(variable);
+    }
+
+    /** Keeps objects of the platform out of what is made from now on: few of them may be used by several threads. */
+    void takePlatforms(Sequence state) {
+        for (int i = 0; i < state.size(); i++) if (state.statements.get(i).type().getName().startsWith("java")) taken.add(i);
+    }
+
+    /** Forgets variables that were cut off. */
+    void cut(int size) {
+        taken.removeIf(variable -> variable >= size);
+    }
+
     /** A variable of the type that is there already. */
     private Arg existing(Class<?> type, Sequence out) {
         List<Arg> fitting = new ArrayList<>();
         for (int i = 0; i < out.size(); i++) {
             Class<?> there = out.statements.get(i).type();
-            if (there != void.class && type.isAssignableFrom(there)) fitting.add(Arg.of(i));
+            if (there != void.class && type.isAssignableFrom(there) && !taken.contains(i)) fitting.add(Arg.of(i));
         }
         return fitting.isEmpty() ? null : fitting.get(random.nextInt(fitting.size()));
     }
@@ -145,7 +222,12 @@ final class Maker {
 
     /** How objects of a type are made, those with few arguments first. */
     private List<Executable> ways(Class<?> type) {
-        return makers.computeIfAbsent(type, this::findWays);
+        List<Executable> found = makers.get(type);
+        if (found == null) {
+            found = findWays(type);
+            makers.put(type, found);
+        }
+        return found;
     }
 
     private List<Executable> findWays(Class<?> type) {
@@ -189,12 +271,31 @@ final class Maker {
     /** In an order that does not change. */
     static List<Method> publicMethods(Class<?> type) {
         try {
-            List<Method> all = new ArrayList<>(Arrays.asList(type.getMethods()));
+            List<Method> all = new ArrayList<>();
+            if (isVisible(type)) all.addAll(Arrays.asList(type.getMethods()));
+            else addInherited(type, all);
             all.removeIf(method -> method.getDeclaringClass() == Object.class);
             all.sort(Comparator.comparing(Method::getName).thenComparing(Method::toString));
             return all;
         } catch (LinkageError incomplete) {
             return List.of();
+        }
+    }
+
+    /** The methods of a class that nobody may name, as what is above it declares them. */
+    private static void addInherited(Class<?> type, List<Method> all) {
+        List<Class<?>> above = new ArrayList<>(Arrays.asList(type.getInterfaces()));
+        if (type.getSuperclass() != null) above.add(type.getSuperclass());
+        for (Class<?> it : above) {
+            if (!isVisible(it)) {
+                addInherited(it, all);
+                continue;
+            }
+            for (Method method : it.getMethods()) {
+                boolean isKnown = all.stream().anyMatch(known -> known.getName().equals(method.getName())
+                        && Arrays.equals(known.getParameterTypes(), method.getParameterTypes()));
+                if (!isKnown) all.add(method);
+            }
         }
     }
 }

@@ -1,18 +1,29 @@
 package untorn.exercise;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 
 /** Two methods of a class: the one that may be torn, and the one that may tear it. */
 record Pair(int number, Class<?> type, Method torn, Method by) {
-    /** Which argument of the first may be the object that the second is called on; -1 if none may. */
-    int sharedArgument() {
-        Class<?>[] parameters = torn.getParameterTypes();
+    /** Which argument of a method may be the object that both calls use; -1 if none may. */
+    int sharedArgument(Method method) {
+        Class<?>[] parameters = method.getParameterTypes();
         for (int i = 0; i < parameters.length; i++) {
-            if (parameters[i].isAssignableFrom(type) && !parameters[i].isAssignableFrom(String.class)
-                    || parameters[i] == CharSequence.class && CharSequence.class.isAssignableFrom(type)) return i;
+            boolean isOwn = parameters[i] != Object.class && parameters[i].isAssignableFrom(type) && !parameters[i].isAssignableFrom(String.class);
+            if (isOwn || parameters[i] == CharSequence.class && CharSequence.class.isAssignableFrom(type)) return i;
         }
         return -1;
+    }
+
+    /** Whether a method can be called without any object of the class. */
+    boolean isAlone(Method method) {
+        return Modifier.isStatic(method.getModifiers()) && sharedArgument(method) < 0;
+    }
+
+    /** What random choices for it depend on: not on which other pairs there are. */
+    long hash() {
+        return type.getName().hashCode() * 31L * 31 + torn.toString().hashCode() * 31L + by.toString().hashCode();
     }
 
     /** A public method by its name and descriptor. */

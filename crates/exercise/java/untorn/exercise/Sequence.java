@@ -55,6 +55,16 @@ final class Sequence {
             return new Statement(null, -1, elements, null, null, type, 1);
         }
 
+        /** The same, of which it is known that it gives one of these. */
+        Statement as(Class<?> known) {
+            return new Statement(called, receiver, args, maker, source, known, times);
+        }
+
+        /** Whether its text says less of what it gives than is known. */
+        boolean needsCast() {
+            return called instanceof Method method && !type.isAssignableFrom(method.getReturnType());
+        }
+
         /** The same call several times in a row. */
         Statement repeated(int times) {
             return new Statement(called, receiver, args, maker, source, type, times);

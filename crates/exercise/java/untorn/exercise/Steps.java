@@ -32,6 +32,9 @@ final class Steps {
     /** How many points there were. */
     static native int end();
 
+    /** Where the points were, in their order: equal numbers for equal places, whose last byte is the instruction. */
+    static native int[] trace();
+
     static native boolean isStopped();
 
     /** The thread that was stopped goes on. */

@@ -24,7 +24,7 @@ final class TestWriter {
     /** Words that class names become when they begin with a small letter. */
     private static final Set<String> KEYWORDS = Set.of("boolean", "byte", "case", "char", "class", "default", "double", "enum",
             "final", "float", "import", "int", "interface", "long", "native", "new", "package", "short", "switch", "void");
-    private static final int LEAST_ROUNDS = 20_000, MOST_ROUNDS = 300_000, SECONDS = 10;
+    private static final int LEAST_ROUNDS = 4_000, MOST_ROUNDS = 300_000, SECONDS = 10;
 
     private final Search.Visible visible;
     private final Case of;
@@ -126,6 +126,7 @@ final class TestWriter {
         line(body, 2, "});");
         line(body, 2, "java.util.concurrent.Future<Object> second = threads.submit(() -> {");
         line(body, 3, "meet(ready, -head);");
+        if (rate == 0) line(body, 3, "if (head % 4 == 0) Thread.sleep(2); // Something may hold the first one up.");
         line(body, 3, "return " + second + "();");
         line(body, 2, "});");
         line(body, 2, "return outcome(first.get(10, java.util.concurrent.TimeUnit.SECONDS), second.get(10, java.util.concurrent.TimeUnit.SECONDS));");
@@ -227,7 +228,7 @@ final class TestWriter {
 
     private String statement(int at) {
         Statement statement = of.state.statements.get(at);
-        String value = expression(statement) + ";";
+        String value = (statement.needsCast() ? "(" + type(statement.type()) + ") " : "") + expression(statement) + ";";
         boolean isUsed = false;
         for (int i = at + 1; i < of.state.size(); i++) isUsed |= of.state.statements.get(i).uses(at);
         if (fields.contains(at)) return names.get(at) + " = " + value;

@@ -47,8 +47,8 @@ pub struct ExerciseArgs {
     /// What ought to be atomic: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// How long to exercise in all: 60s, 5m, or seconds.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    /// End earlier than the number of tries does: 60s, 5m, or seconds.
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = duration)]
     pub budget: Duration,
     #[command(flatten)]
     pub effort: EffortArgs,
@@ -65,6 +65,9 @@ pub struct EffortArgs {
     /// What random choices depend on.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// How often to go through all pairs of methods, from more states and at more points each time.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub rounds: u32,
 }
 
 /// Limit a process, and become a command.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use untorn_channel::config::is_platform;
 use untorn_classfile::{ClassFile, facts_of};
-use untorn_exercise::{Job, MAIN, Pair, Pairs, Results, Way, choose};
+use untorn_exercise::{Job, MAIN, Pair, Pairs, Results, Visible, Way, choose};
 use untorn_findings::{Document, Verdict};
 use untorn_live::signals;
 use untorn_plan::{MOST_PLANS, PausePoint, Place, Plan, PlanFile, PlannedRegion};
@@ -34,11 +34,8 @@ use verdict::{Shown, judge};
 
 /// How much of the time the search for visible tears takes; the rest is for the exact checker.
 const FIRST: f64 = 0.65;
-/// The least and the most time that a pair gets at once.
+/// Less time than this is not worth a process.
 const LEAST: Duration = Duration::from_millis(400);
-const MOST: Duration = Duration::from_secs(4);
-/// How often all pairs are gone through.
-const PASSES: u32 = 5;
 /// Pause points of a plan: the first accesses of the method.
 const COUNTED: u32 = 8;
 /// How long a thread waits for another one that is there to come.
@@ -185,21 +182,24 @@ impl Exercise<'_> {
         let mut agent = std::ffi::OsString::from("-agentpath:");
         agent.push(&library);
         agent.push("=steps");
-        let mut open: Vec<(usize, &Pair)> = chosen.pairs.iter().enumerate().collect();
+        let mut open: Vec<(usize, &Pair, String)> = (chosen.pairs.iter().enumerate())
+            .map(|(number, pair)| (number, pair, String::new()))
+            .collect();
         let mut progress = Progress::begin("visibly torn", open.len(), end);
         let mut all = Results::default();
+        let mut after = None;
         while !open.is_empty() && !signals::is_end_asked_for() {
             let time = end.saturating_duration_since(Instant::now());
             if time < LEAST {
+                all.is_over = true;
                 break;
             }
-            let share = time.mul_f64(2.0 / open.len() as f64);
             let job = Job {
                 seed: self.effort.seed,
                 way: Way::Stopped,
                 time,
-                per_pair: share.clamp(LEAST, MOST),
-                passes: PASSES,
+                passes: self.effort.rounds,
+                after,
                 known: &chosen.known,
                 pairs: open.clone(),
             };
@@ -208,24 +208,33 @@ impl Exercise<'_> {
             let results = child.run(&job, &options, &mut |so_far| {
                 progress.show(before + visible(so_far));
             })?;
-            let nothing = results.last.is_none();
-            let (done, last) = (results.is_done, results.last);
-            let begun: BTreeSet<usize> = results.tried.keys().copied().chain(last).collect();
+            let (is_done, last, is_under_way) =
+                (results.is_done, results.last, results.is_under_way);
             all.add(results);
-            if done {
+            if is_done {
                 break;
             }
-            if nothing {
+            let Some((_, number)) = last else {
+                if after.is_some() {
+                    break;
+                }
                 progress.end();
                 return Err(Failure::Usage(format!(
                     "the driver did not start in {}: is it a JDK 17 or later?",
                     self.plan_name()
                 )));
-            }
+            };
             // The code ended the process, or hung it: the others go on without what was under way.
-            open.retain(|(number, _)| !begun.contains(number));
+            after = last;
+            let closed = &all.closed;
+            open.retain(|(it, ..)| !closed.contains(it) && !(is_under_way && *it == number));
         }
         progress.end();
+        if all.is_over {
+            note(
+                "the time was over before all was tried: a faster machine may find more; see --budget",
+            );
+        }
         Ok(all)
     }
 
@@ -250,7 +259,7 @@ impl Exercise<'_> {
                 && (pair.finding.is_some() || tried(number).is_some_and(|it| it.visible.is_some()))
         };
         // For each method the visible partners, or else the first.
-        let mut pairs: Vec<(usize, &Pair)> = Vec::new();
+        let mut pairs: Vec<(usize, &Pair, String)> = Vec::new();
         let mut plans: BTreeMap<(String, String, String), Plan> = BTreeMap::new();
         let order = |number: &usize| tried(*number).is_none_or(|it| it.visible.is_none());
         let mut numbers: Vec<usize> = (0..chosen.pairs.len()).collect();
@@ -269,20 +278,27 @@ impl Exercise<'_> {
             {
                 continue;
             }
-            plans.entry(key).or_insert_with(|| plan_for_driver(pair));
-            pairs.push((number, pair));
+            let visible = tried(number).and_then(|it| it.visible.as_ref());
+            let plan = || plan_for_driver(pair, visible);
+            plans.entry(key).or_insert_with(plan);
+            let found = tried(number).and_then(|it| it.visible.as_ref());
+            pairs.push((
+                number,
+                pair,
+                found.map_or(String::new(), |it| it.found.clone()),
+            ));
         }
         let time = end.saturating_duration_since(Instant::now());
         if pairs.is_empty() || time < LEAST {
             return Ok(shown);
         }
-        let share = time.mul_f64(1.0 / pairs.len() as f64);
+        pairs.sort_by_key(|(number, ..)| *number);
         let job = Job {
             seed: self.effort.seed,
             way: Way::Steered,
             time: time.mul_f64(0.8),
-            per_pair: share.clamp(LEAST, MOST),
             passes: 1,
+            after: None,
             known: &chosen.known,
             pairs,
         };
@@ -341,7 +357,13 @@ impl Exercise<'_> {
             write(&home.join(file), &text)?;
             let pair = &chosen.pairs[*number];
             if !is_platform(&pair.declared_by) {
-                let plan = PlanFile::new(vec![plan_for(pair, Vec::new())]).to_json()?;
+                let plan = if pair.torn == pair.by {
+                    // Both threads are in the region: neither waits for it to begin.
+                    plan_for_driver(pair, Some(visible))
+                } else {
+                    plan_for(pair, Vec::new(), Some(visible))
+                };
+                let plan = PlanFile::new(vec![plan]).to_json()?;
                 write(&home.join(format!("{name}.plan.json")), &plan)?;
             }
             written.push(name.clone());
@@ -382,17 +404,27 @@ fn expects_threads(program: &Program, class: ClassId) -> bool {
 }
 
 /// A plan for the driver, which makes the other call a little later: nobody waits for the region to begin.
-fn plan_for_driver(pair: &Pair) -> Plan {
+fn plan_for_driver(pair: &Pair, visible: Option<&Visible>) -> Plan {
     let nobody = Place {
         class: MAIN.to_owned(),
         method: "none".to_owned(),
         ..Place::default()
     };
-    plan_for(pair, vec![nobody])
+    plan_for(pair, vec![nobody], visible)
 }
 
-/// Pauses after each of the method's first accesses in turn.
-fn plan_for(pair: &Pair, partners: Vec<Place>) -> Plan {
+/// Pauses where the other call came in when the tear was seen, and after each of the method's first accesses in turn.
+fn plan_for(pair: &Pair, partners: Vec<Place>, visible: Option<&Visible>) -> Plan {
+    let seen = visible.and_then(|it| it.within.clone());
+    let seen = seen.map(|(class, method, line)| {
+        PausePoint::After(Place {
+            class,
+            method,
+            line: Some(line),
+            access: None,
+        })
+    });
+    let counted = (1..=COUNTED).map(PausePoint::AfterAccess);
     let package = pair
         .declared_by
         .rsplit_once('.')
@@ -405,7 +437,7 @@ fn plan_for(pair: &Pair, partners: Vec<Place>) -> Plan {
             descriptor: Some(pair.torn.1.clone()),
             block: None,
         },
-        pause: (1..=COUNTED).map(PausePoint::AfterAccess).collect(),
+        pause: seen.into_iter().chain(counted).collect(),
         partners,
         classes: vec![package.map_or("**".to_owned(), |package| format!("{package}.**"))],
         patience_ms: Some(PATIENCE_MS),

@@ -63,6 +63,14 @@ pub fn judge(
         Sum::of(all.collect::<Vec<_>>().into_iter())
     };
     let mut lowered = 0;
+    // A tear of a method says nothing certain of what that calls.
+    let suspects = |document: &Document, pair: &Pair| {
+        let finding = pair.finding.and_then(|it| document.findings.get(it));
+        finding.is_some_and(|it| pair.is_of(&it.region))
+    };
+    let own: Vec<bool> = (chosen.pairs.iter())
+        .map(|pair| suspects(document, pair))
+        .collect();
     for (number, finding) in document.findings.iter_mut().enumerate() {
         let mut sum = tried(&|pair| pair.finding == Some(number));
         let own =
@@ -70,7 +78,11 @@ pub fn judge(
         sum.untried = own
             .filter(|(at, _)| !results.tried.contains_key(at))
             .count();
-        if sum.tries == 0 {
+        let region = finding.region.clone();
+        let seen = sum.visible.len();
+        sum.visible.retain(|(pair, _)| pair.is_of(&region));
+        let is_torn_elsewhere = sum.visible.is_empty() && seen > 0;
+        if sum.tries == 0 || is_torn_elsewhere {
             continue;
         }
         lowered += usize::from(apply(finding, &sum));
@@ -81,11 +93,11 @@ pub fn judge(
     for (number, it) in &results.tried {
         let pair = &chosen.pairs[*number];
         let same = |other: &&Pair| other.torn == pair.torn && other.declared_by == pair.declared_by;
-        if it.visible.is_none() || pair.finding.is_some() || done.iter().any(same) {
+        if it.visible.is_none() || own[*number] || done.iter().any(same) {
             continue;
         }
         done.push(pair);
-        let sum = tried(&|other| same(&other) && other.finding.is_none());
+        let sum = tried(&|other| same(&other));
         let mut finding = suspected(pair);
         apply(&mut finding, &sum);
         found.push(finding);
