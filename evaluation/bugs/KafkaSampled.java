@@ -11,7 +11,7 @@ public class KafkaSampled {
     public static void main(String[] arguments) throws Exception {
         Metrics metrics = new Metrics();
         MetricConfig config = new MetricConfig().samples(2).timeWindow(2, TimeUnit.MILLISECONDS);
-        Rounds.race(300, 2, number -> {
+        Rounds.race(150, 2, number -> {
             Sensor sensor = metrics.sensor("sensor-" + number);
             MetricName name = metrics.metricName("average-" + number, "group");
             sensor.add(name, new Avg(), config);
@@ -19,12 +19,12 @@ public class KafkaSampled {
             long start = System.currentTimeMillis();
             return new Runnable[] {
                 () -> {
-                    for (int i = 0; i < 20; i++) {
+                    for (int i = 0; i < 200; i++) {
                         sensor.record(i, start + i);
                     }
                 },
                 () -> {
-                    for (int i = 0; i < 20; i++) {
+                    for (int i = 0; i < 200; i++) {
                         metric.metricValue();
                     }
                 },

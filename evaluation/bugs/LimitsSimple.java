@@ -5,10 +5,10 @@ import com.netflix.concurrency.limits.limiter.SimpleLimiter;
 /** Two threads want the only place of a limiter: how many are inside is asked, and counted up in a second step. */
 public class LimitsSimple {
     public static void main(String[] arguments) throws Exception {
-        Rounds.race(400, 2, number -> {
+        Rounds.race(200, 2, number -> {
             Limiter<Void> limiter = SimpleLimiter.newBuilder().limit(FixedLimit.of(1)).build();
             Runnable enter = () -> {
-                for (int i = 0; i < 10; i++) {
+                for (int i = 0; i < 200; i++) {
                     limiter.acquire(null).ifPresent(Limiter.Listener::onSuccess);
                 }
             };

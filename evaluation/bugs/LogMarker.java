@@ -6,14 +6,14 @@ public class LogMarker {
     public static void main(String[] arguments) throws Exception {
         Marker parent = MarkerManager.getMarker("parent");
         Marker child = MarkerManager.getMarker("child");
-        Rounds.race(500, 2, number -> new Runnable[] {
+        Rounds.race(200, 2, number -> new Runnable[] {
             () -> {
-                for (int i = 0; i < 10; i++) {
+                for (int i = 0; i < 100; i++) {
                     child.getParents();
                 }
             },
             () -> {
-                for (int i = 0; i < 10; i++) {
+                for (int i = 0; i < 100; i++) {
                     child.addParents(parent);
                     child.remove(parent);
                 }
