@@ -4,7 +4,7 @@
  * The scene is never changed.
  */
 public class RayTracer {
-    static final int HEIGHT = 240;
+    static final int HEIGHT = 2400;
     static final int WIDTH = 40;
     static final int WORKERS = 3;
     static long checksum;

@@ -172,7 +172,7 @@ fn place(hit: Option<&Hit<'_>>, failed: Option<&str>) -> String {
             _,
         ) => format!("{position}, {level}"),
         (Some(_), _) => "low".to_owned(),
-        (None, Some(why)) => format!("failed: {why}"),
+        (None, Some(why)) => format!("– ({why})"),
         (None, None) => "–".to_owned(),
     }
 }
@@ -274,5 +274,33 @@ fn scenario_section(scenarios: &[(&Scenario, scenarios::Outcome)]) -> String {
             ),
         );
     }
+    text + "\n" + &ablation(scenarios)
+}
+
+/// The table of the Atomizer paper's Figure 18 for the scenario programs.
+fn ablation(scenarios: &[(&Scenario, scenarios::Outcome)]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in scenarios.iter().flat_map(|(_, outcome)| &outcome.ablation) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let mut text = String::from(ABLATION_OPENING);
+    let _ = writeln!(text, "| program | {} |", names.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(names.len()));
+    for (scenario, outcome) in scenarios {
+        let of = |name: &&str| {
+            let row = outcome.ablation.iter().find(|(known, _)| known == name);
+            row.map_or_else(|| "–".to_owned(), |(_, regions)| regions.to_string())
+        };
+        let counts: Vec<String> = names.iter().map(of).collect();
+        let _ = writeln!(text, "| {} | {} |", scenario.class, counts.join(" | "));
+    }
     text + "\n"
 }
+
+const ABLATION_OPENING: &str = "\
+### The atomizer's refinements
+How many regions it reports of one run with none of its refinements, with the first one, and so on to all of them, as Figure 18 of its paper counts them.
+
+";

@@ -9,6 +9,8 @@ use crate::eval::untorn::{Said, Untorn};
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub runs: Vec<Said>,
+    /// Regions that the atomizer reports with more and more of its refinements.
+    pub ablation: Vec<(String, u64)>,
 }
 
 pub fn look_at(scenario: &Scenario, untorn: &Untorn<'_>) -> Result<Outcome, Error> {
@@ -17,7 +19,8 @@ pub fn look_at(scenario: &Scenario, untorn: &Untorn<'_>) -> Result<Outcome, Erro
     let runs = (0..untorn.runs)
         .map(|_| untorn.run(&program, None))
         .collect::<Result<_, _>>()?;
-    Ok(Outcome { runs })
+    let ablation = untorn.ablation(&program)?;
+    Ok(Outcome { runs, ablation })
 }
 
 impl Outcome {

@@ -16,7 +16,8 @@ use crate::workspace::Workspace;
 
 /// How long a command may take that has no bound of its own.
 const LIMIT: Duration = Duration::from_secs(120);
-const CHECK_BUDGET: &str = "60s";
+/// In seconds.
+const CHECK_BUDGET: u64 = 60;
 const STEERING_BUDGET: &str = "25s";
 
 pub struct Untorn<'u> {
@@ -130,7 +131,7 @@ impl<'u> Untorn<'u> {
     /// `untorn check` of the first jar as a library; the others are its class path.
     pub fn check(&self, jars: &[PathBuf]) -> Result<Said, Error> {
         let mut command = Command::new(&self.program);
-        command.args(["check", "--budget", CHECK_BUDGET]);
+        command.args(["check", "--budget", &CHECK_BUDGET.to_string()]);
         if let Some((library, others)) = jars.split_first() {
             command.arg(library);
             if !others.is_empty() {
@@ -139,7 +140,11 @@ impl<'u> Untorn<'u> {
                 command.args(["--classpath", &others.join(SEPARATOR)]);
             }
         }
-        self.said(command, "check.json", &[])
+        let mut said = self.said(command, "check.json", &[])?;
+        if said.seconds >= CHECK_BUDGET as f64 {
+            said.failed = Some("its minute was over".to_owned());
+        }
+        Ok(said)
     }
 
     /// `untorn run` with its defaults, but for the classes to watch.
@@ -150,6 +155,26 @@ impl<'u> Untorn<'u> {
             command.args(["--include", package]);
         }
         self.said(command, "run.json", &self.java(program))
+    }
+
+    /// How many regions the atomizer reports with each set of its refinements, from none to all.
+    pub fn ablation(&self, program: &Program) -> Result<Vec<(String, u64)>, Error> {
+        let out = self.file("ablation.txt");
+        let file = fs::File::create(&out).map_err(Error::in_file("create", &out))?;
+        let mut command = Command::new(&self.program);
+        command.args([
+            "run",
+            "--exit-zero",
+            "--with",
+            "atomizer",
+            "--atomizer",
+            "ablation",
+            "--",
+        ]);
+        command.args(self.java(program));
+        self.bounded_into(&mut command, file.into())?;
+        let text = fs::read_to_string(&out).map_err(Error::in_file("read", &out))?;
+        Ok(ablation_in(&text))
     }
 
     /// `untorn reproduce` of what the last check and run suspected, as far as it has one of these fingerprints.
@@ -230,10 +255,14 @@ impl<'u> Untorn<'u> {
 
     /// Runs the command, and ends it if it takes too long; says how it ended.
     pub fn bounded(&self, command: &mut Command) -> Result<String, Error> {
+        self.bounded_into(command, Stdio::null())
+    }
+
+    fn bounded_into(&self, command: &mut Command, stdout: Stdio) -> Result<String, Error> {
         self.setup
             .tell(command)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(stdout)
             .stderr(Stdio::null());
         let lost = |source| Error::Stream {
             command: String::new(),
@@ -260,6 +289,18 @@ impl<'u> Untorn<'u> {
 
 pub const SEPARATOR: &str = if cfg!(windows) { ";" } else { ":" };
 
+/// The rows below the line `ablation:`: names, then regions reported, then executions violated.
+fn ablation_in(text: &str) -> Vec<(String, u64)> {
+    let rows = text.lines().skip_while(|line| *line != "ablation:").skip(2);
+    rows.map_while(|row| {
+        let mut words: Vec<&str> = row.split_whitespace().collect();
+        words.pop()?;
+        let regions = words.pop()?.parse().ok()?;
+        Some((words.join(" "), regions))
+    })
+    .collect()
+}
+
 fn findings_in(document: &[u8]) -> Option<Vec<Found>> {
     let document: serde_json::Value = serde_json::from_slice(document).ok()?;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -284,6 +325,13 @@ fn findings_in(document: &[u8]) -> Option<Vec<Found>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ablation_is_read_row_by_row() {
+        let text = "x\nablation:\n  refinements   regions reported  violated executions\n  none     3   231\n  + reentrant locks   2  231\n";
+        let rows = [("none".to_owned(), 3), ("+ reentrant locks".to_owned(), 2)];
+        assert_eq!(ablation_in(text), rows);
+    }
 
     #[test]
     fn the_first_finding_of_a_method_has_its_position() {
