@@ -62,7 +62,7 @@ The machine has two cores that were busy with other work, so what depends on luc
 const BUG_OPENING: &str = "\
 ## Documented bugs of released libraries
 
-Every bug stands in a public tracker, and every driver uses the library as the report says, with threads that begin together in many rounds; it knows nothing of Untorn.
+Every bug is named by a public tracker or, where none is given, by the change that mended it; every driver uses the library as the report says, with threads that begin together in many rounds; it knows nothing of Untorn.
 *Run* is `untorn run` with `--include` for the library's package, three times; the number is the best position of the method at fault in the report, and behind it in how many of the runs it was shown.
 *Check* is `untorn check` of the whole jar, without the driver.
 *Low* means that it was found and ranked low, which a report counts and does not show.
