@@ -133,6 +133,17 @@ pub fn fetch_measured(
     Ok((fetch::folder(workspace), names.join(",")))
 }
 
+/// Fetches one jar and what it needs; the jar comes first.
+pub fn fetch_with_needs(
+    name: &str,
+    setup: &mut Setup,
+    workspace: &Workspace,
+) -> Result<Vec<PathBuf>, Error> {
+    let list = List::of(workspace)?;
+    let jars = list.select(&[name.to_owned()])?;
+    fetched(&jars, setup, workspace)
+}
+
 fn fetched(jars: &[&Jar], setup: &mut Setup, workspace: &Workspace) -> Result<Vec<PathBuf>, Error> {
     fetch::fetch(jars, &fetch::folder(workspace), |jars, into, attempt| {
         let maven = setup.maven()?;

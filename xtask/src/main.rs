@@ -1,4 +1,4 @@
-//! The commands of a contributor: `cargo xtask demo`, `test`, `bench`, `corpus`, `model`, `dist`, `setup`.
+//! The commands of a contributor: `cargo xtask demo`, `test`, `bench`, `corpus`, `eval`, `model`, `dist`, `setup`.
 //!
 //! xtask uses none of the product's crates: it has to start on a machine where nothing is set up yet.
 //! It looks at the machine once, tells its children what it found by environment variables, and runs cargo.
@@ -10,6 +10,7 @@ mod corpus;
 mod demo;
 mod dist;
 mod error;
+mod eval;
 mod model;
 mod process;
 mod setup;
@@ -41,6 +42,7 @@ enum Task {
     Test(test::Arguments),
     Bench(bench::Arguments),
     Corpus(corpus::Arguments),
+    Eval(eval::Arguments),
     Model(model::Arguments),
     Dist(dist::Arguments),
     Setup(setup::Arguments),
@@ -64,6 +66,7 @@ fn run(task: &Task) -> Result<ExitCode, Error> {
         Task::Test(arguments) => test::run(arguments, &workspace),
         Task::Bench(arguments) => bench::run(arguments, &workspace),
         Task::Corpus(arguments) => corpus::run(arguments, &workspace),
+        Task::Eval(arguments) => eval::run(arguments, &workspace),
         Task::Model(arguments) => model::run(arguments, &workspace),
         Task::Dist(arguments) => dist::run(arguments, &workspace),
         Task::Setup(arguments) => setup::run(arguments, &workspace),
