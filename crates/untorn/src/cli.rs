@@ -305,6 +305,9 @@ pub struct WatchArgs {
     /// How accesses are ordered: a lock per object, or threads that own objects until others ask (faster, and silent about objects that one thread alone uses).
     #[arg(long, value_enum, default_value_t = TrackingArg::Optimistic)]
     pub tracking: TrackingArg,
+    /// Do not watch what these facts show to be of no matter: fields that never change, fields and locks of one thread (see untorn check --facts).
+    #[arg(long, value_name = "FILE")]
+    pub facts: Option<PathBuf>,
     /// Do not watch JVMs that the program itself starts.
     #[arg(long)]
     pub no_children: bool,
@@ -388,6 +391,9 @@ pub struct RefineArgs {
     /// How many trials run at a time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub jobs: u32,
+    /// Do not watch what these facts show to be of no matter (see untorn check --facts).
+    #[arg(long, value_name = "FILE")]
+    pub facts: Option<PathBuf>,
     /// The exact analysis that blames.
     #[arg(long, value_enum, default_value_t = Blamer::Doublechecker)]
     pub with: Blamer,

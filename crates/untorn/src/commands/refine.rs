@@ -5,6 +5,7 @@
 //! When nothing was torn in a number of trials in a row, what is left is the specification to check new versions of the program against.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -89,6 +90,9 @@ impl Refinement {
             Blamer::Velodrome => "velodrome",
             Blamer::Aerodrome => "aerodrome",
         };
+        let facts: Vec<&OsStr> = (args.facts.iter())
+            .flat_map(|path| [OsStr::new("--facts"), path.as_os_str()])
+            .collect();
         let mut running = Vec::new();
         for job in 0..jobs {
             let findings = folder.path().join(format!("{job}.json"));
@@ -109,6 +113,7 @@ impl Refinement {
                 .arg(&spec)
                 .arg("--output")
                 .arg(&findings)
+                .args(facts.clone())
                 .arg("--")
                 .args(&args.command)
                 .stdin(Stdio::null());
