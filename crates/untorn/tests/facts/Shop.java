@@ -17,21 +17,21 @@ public class Shop {
         }
 
         void sell() {
-            Clock.at(0);
+            Stage.at(1);
             int before = left();
-            Clock.done();
-            Clock.at(2);
+            Stage.done();
+            Stage.at(3);
             setLeft(before + limit);
-            Clock.done();
+            Stage.done();
         }
 
         int twice() {
-            Clock.at(0);
+            Stage.at(1);
             int first = limit;
-            Clock.done();
-            Clock.at(2);
+            Stage.done();
+            Stage.at(3);
             int second = limit;
-            Clock.done();
+            Stage.done();
             return first + second;
         }
     }
@@ -46,28 +46,20 @@ public class Shop {
     public static void main(String[] arguments) throws InterruptedException {
         Stock stock = new Stock(5);
         boolean intrudes = arguments.length > 0;
-        Thread other = new Thread(() -> {
-            Clock.at(1);
+        Runnable clerk = () -> {
+            if (intrudes) stock.twice();
+            else stock.sell();
+        };
+        Runnable other = () -> {
+            // What one thread alone has used so far would go unrecorded.
+            Stage.at(0);
+            stock.setLeft(stock.left() + 1);
+            Stage.done();
+            Stage.at(2);
             if (intrudes) Intruder.change(stock);
             else stock.setLeft(3);
-            Clock.done();
-        });
-        other.start();
-        if (intrudes) stock.twice();
-        else stock.sell();
-        other.join();
-    }
-}
-
-/** Not watched. */
-class Clock {
-    private static volatile int now;
-
-    static void at(int step) {
-        while (now != step) Thread.onSpinWait();
-    }
-
-    static void done() {
-        now++;
+            Stage.done();
+        };
+        Stage.play(new Object[0], clerk, other);
     }
 }

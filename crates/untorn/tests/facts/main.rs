@@ -68,6 +68,13 @@ impl Place {
         Facts::from_json(&std::fs::read_to_string(&file).unwrap()).unwrap()
     }
 
+    /// The two operations of the shop as regions.
+    fn regions(&self) -> String {
+        let spec = "heuristic = \"none\"\ninclude = [\"*.sell\", \"*.twice\"]\n";
+        std::fs::write(self.file("spec.toml"), spec).unwrap();
+        self.text("spec.toml")
+    }
+
     fn run(&self, options: &[&str], program: &[&str]) -> Output {
         let (java, classes) = (tool("java").display().to_string(), self.text("classes"));
         let mut arguments = vec!["run", "--format", "json", "--all-code"];
@@ -78,9 +85,17 @@ impl Place {
     }
 }
 
+/// How the shop is watched, whose stage forces the order.
+const FORCED: [&str; 4] = ["--exclude", "Stage", "--with", "aerodrome"];
+
 fn source(name: &str) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/facts");
     tests.join(format!("{name}.java"))
+}
+
+/// What makes threads take their steps in order.
+fn stage() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/tests/java/Stage.java")
 }
 
 fn untorn(arguments: &[&str]) -> Output {
@@ -197,18 +212,14 @@ fn what_is_confined_is_left_out_only_where_the_world_is_closed() {
 
 #[test]
 fn a_class_that_differs_is_watched_whole() {
-    let place = Place::of("Shop");
+    let place = Place::compile(&[source("Shop"), stage()]);
     let facts = place.text("facts.json");
-    let clock = [
-        "--exclude",
-        "Clock",
-        "--with",
-        "aerodrome",
-        "--facts",
-        &facts,
-    ];
+    let spec = place.regions();
+    let mut watched = FORCED.to_vec();
+    watched.extend(["--spec", &spec, "--facts", &facts]);
+    std::fs::remove_file(place.file("classes/Shop$Intruder.class")).unwrap();
     place.check(&[]);
-    let same = place.run(&clock, &["Shop"]);
+    let same = place.run(&watched, &["Shop"]);
     assert_eq!(
         torn(&same),
         ["Shop$Stock.sell".to_owned()].into(),
@@ -227,8 +238,8 @@ fn a_class_that_differs_is_watched_whole() {
     assert_ne!(text, changed);
     let file = place.file("Shop.java");
     std::fs::write(&file, changed).unwrap();
-    place.recompile(&[file]);
-    let run = place.run(&clock, &["Shop"]);
+    place.recompile(&[file, stage()]);
+    let run = place.run(&watched, &["Shop"]);
     assert_eq!(
         torn(&run),
         ["Shop$Stock.twice".to_owned()].into(),
@@ -241,14 +252,16 @@ fn a_class_that_differs_is_watched_whole() {
 
 #[test]
 fn a_class_that_nobody_checked_breaks_what_it_writes_and_that_is_said() {
-    let place = Place::of("Shop");
+    let place = Place::compile(&[source("Shop"), stage()]);
     let intruder = place.file("classes/Shop$Intruder.class");
     let bytes = std::fs::read(&intruder).unwrap();
     std::fs::remove_file(&intruder).unwrap();
     place.check(&[]);
     std::fs::write(&intruder, bytes).unwrap();
     let (facts, shop) = (place.text("facts.json"), ["Shop", "intruder"]);
-    let options = ["--exclude", "Clock", "--with", "aerodrome"];
+    let spec = place.regions();
+    let mut options = FORCED.to_vec();
+    options.extend(["--spec", &spec]);
     let without = place.run(&options, &shop);
     let twice: BTreeSet<_> = ["Shop$Stock.twice".to_owned()].into();
     assert_eq!(torn(&without), twice, "{}", said(&without));
@@ -264,7 +277,7 @@ fn a_class_that_nobody_checked_breaks_what_it_writes_and_that_is_said() {
 
 #[test]
 fn a_proved_region_that_is_torn_is_said_loudly() {
-    let place = Place::of("Shop");
+    let place = Place::compile(&[source("Shop"), stage()]);
     let mut facts = place.check(&[]);
     assert!(!facts.proved.iter().any(|region| region.method == "sell"));
     let wrong = Region {
@@ -276,7 +289,9 @@ fn a_proved_region_that_is_torn_is_said_loudly() {
     facts.proved.insert(wrong);
     let file = place.text("facts.json");
     std::fs::write(&file, facts.to_json().unwrap()).unwrap();
-    let options = ["--exclude", "Clock", "--exit-zero", "--facts", &file];
+    let spec = place.regions();
+    let mut options = FORCED.to_vec();
+    options.extend(["--spec", &spec, "--exit-zero", "--facts", &file]);
     let run = place.run(&options, &["Shop"]);
     assert_eq!(run.status.code(), Some(2), "{}", said(&run));
     let line = "untorn: error: Shop$Stock.sell was proved atomic, and this run tore it";
@@ -300,8 +315,7 @@ fn tear_alike(shape: Shape, seed: u64, main: bool) {
     let sources = tempfile::tempdir().unwrap();
     let mut all = "public final class All { public static void main(String[] a) throws Exception {"
         .to_owned();
-    let stage = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/tests/java/Stage.java");
-    let mut files = vec![stage];
+    let mut files = vec![stage()];
     for number in 0..PROGRAMS {
         let name = format!("P{number}");
         let file = sources.path().join(format!("{name}.java"));
