@@ -28,6 +28,8 @@ use tree::{Tree, gzip};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const AGENT: &str = "libuntorn_agent.so";
+/// The program that `untorn archive` starts, beside itself.
+const ARCHIVE: &str = "untorn-archive";
 
 /// Shells, the file name under which each looks for a completion script, and where a system keeps it.
 const COMPLETIONS: [(&str, &str, Option<&str>); 5] = [
@@ -86,6 +88,7 @@ pub struct Arguments {
 struct Built {
     platform: Platform,
     program: Vec<u8>,
+    archive: Vec<u8>,
     agent: Vec<u8>,
 }
 
@@ -122,7 +125,8 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
             platform.build(&setup, workspace, &host)?
         };
         built.push(Built {
-            program: read(&folder.join("untorn"))?,
+            program: program(&folder.join("untorn"), arguments.no_build)?,
+            archive: program(&folder.join(ARCHIVE), arguments.no_build)?,
             // Beside the program it may be missing or old: cargo leaves the one that is inside the program here.
             agent: read(&folder.join("deps").join(AGENT))?,
             platform,
@@ -209,7 +213,7 @@ fn pack(
     level: u32,
 ) -> Result<(), Error> {
     let platform = &built.platform;
-    let libc = platform::libc(&built.program);
+    let libc = platform::libc([&built.program, &built.archive]);
     let write = |name: String, bytes: std::io::Result<Vec<u8>>| {
         let path = dist.join(name);
         (bytes.and_then(|bytes| fs::write(&path, bytes))).map_err(Error::in_file("write", &path))
@@ -218,6 +222,7 @@ fn pack(
 
     let mut archive = Tree::default();
     archive.add_program("bin/untorn", built.program.as_slice());
+    archive.add_program(format!("bin/{ARCHIVE}"), built.archive.as_slice());
     archive.add(format!("lib/{AGENT}"), built.agent.as_slice());
     archive.add(
         format!("lib/{}", annotations::JAR),
@@ -241,6 +246,7 @@ fn pack(
 
     let mut system = Tree::default();
     system.add_program("usr/bin/untorn", built.program.as_slice());
+    system.add_program(format!("usr/bin/{ARCHIVE}"), built.archive.as_slice());
     system.add(format!("usr/lib/untorn/{AGENT}"), built.agent.as_slice());
     system.add(
         format!("usr/share/java/{}", annotations::JAR),
@@ -274,6 +280,7 @@ fn pack(
 
     let mut image = Tree::default();
     image.add_program("usr/local/bin/untorn", built.program.as_slice());
+    image.add_program(format!("usr/local/bin/{ARCHIVE}"), built.archive.as_slice());
     for (name, bytes) in &documents {
         image.add(
             format!("usr/local/share/doc/untorn/{name}"),
@@ -297,7 +304,7 @@ fn pack(
             VERSION,
             &libc,
             platform.processor(),
-            &built.program,
+            &[("untorn", &built.program), (ARCHIVE, &built.archive)],
             &documents,
             level,
         ),
@@ -332,6 +339,19 @@ fn empty(folder: &Path) -> Result<(), Error> {
         fs::remove_dir_all(folder).map_err(Error::in_file("remove", folder))?;
     }
     fs::create_dir_all(folder).map_err(Error::in_file("create", folder))
+}
+
+/// A program as it is shipped; what a release build made for debuggers is left out.
+fn program(file: &Path, strip: bool) -> Result<Vec<u8>, Error> {
+    if !strip {
+        return read(file);
+    }
+    let small =
+        tempfile::NamedTempFile::new().map_err(Error::in_file("create", &std::env::temp_dir()))?;
+    let mut command = Command::new("strip");
+    command.arg("--strip-debug").arg("-o").arg(small.path());
+    process::run_quietly(command.arg(file))?;
+    read(small.path())
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Error> {

@@ -85,6 +85,9 @@ impl Agent {
             // A closed socket alone looks like the end of the program.
             end.give_up(&problem.to_string()).ok();
         })?;
+        if let Some(known) = &plan.known {
+            known.runs(&program());
+        }
         let runtime_options = match config.tracking {
             Tracking::Pessimistic => 0,
             Tracking::Optimistic if config.keep_private => 1,

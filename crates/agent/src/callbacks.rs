@@ -14,6 +14,7 @@ use jvmti_bindings::sys::jvmti::{
     jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
 
+use untorn_channel::config::is_platform;
 use untorn_classfile::EditError;
 
 use crate::instrument::{self, Outcome, locks};
@@ -252,6 +253,7 @@ unsafe extern "system" fn class_file_load(
         let agent = Agent::get().filter(|agent| !agent.has_given_up())?;
         let Some(name) = name else {
             agent.counters.add("classes left untouched: hidden", 1);
+            look(agent, bytes, true);
             return None;
         };
         // SAFETY: the JVM passes this thread's environment, or null, and a live reference to the loader.
@@ -266,6 +268,9 @@ unsafe extern "system" fn class_file_load(
             give_up(&problem);
             return None;
         }
+        if !runtime::is_ours(&name) && !is_of_platform(agent, &name, loader) {
+            look(agent, bytes, false);
+        }
         rewrite(agent, &name, bytes, loader)
     }));
     let Ok(Some(rewritten)) = outcome else { return };
@@ -275,6 +280,22 @@ unsafe extern "system" fn class_file_load(
             *new_data = copy;
             *new_length = rewritten.len() as jint;
         }
+    }
+}
+
+/// Whether a class is the platform's by its name, and by its loader where programs may use such names.
+fn is_of_platform(agent: &Agent, name: &str, loader: Loader) -> bool {
+    name.starts_with("java/")
+        || is_platform(&name.replace('/', ".")) && agent.loaders.is_of_platform(loader)
+}
+
+/// Compares a class outside the platform with what was proved of the program.
+fn look(agent: &Agent, bytes: &[u8], is_hidden: bool) {
+    let Some(known) = &agent.plan.known else {
+        return;
+    };
+    for (name, amount) in known.seen(bytes, is_hidden) {
+        agent.counters.add(name, amount);
     }
 }
 

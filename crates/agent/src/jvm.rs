@@ -466,6 +466,14 @@ impl Jni {
     }
 
     /// # Safety
+    /// `object` is a live reference.
+    pub unsafe fn class_of(&self, object: jobject) -> Option<jclass> {
+        // SAFETY: by contract.
+        let class = unsafe { (self.functions().GetObjectClass)(self.0, object) };
+        (!class.is_null()).then_some(class)
+    }
+
+    /// # Safety
     /// `class` is a live reference.
     pub unsafe fn superclass(&self, class: jclass) -> Option<jclass> {
         // SAFETY: by contract.

@@ -3,11 +3,15 @@
 //! The number is a JVM TI tag of the loader: it goes with the object, holds nothing alive, and is never used again after the loader is gone.
 #![allow(unsafe_code)]
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use jvmti_bindings::sys::jni::{jobject, jweak};
 
 use crate::jvm::{Jni, Jvmti};
+
+/// The class of the platform's loader for what the boot loader does not have.
+const PLATFORM: &str = "jdk.internal.loader.ClassLoaders$PlatformClassLoader";
 
 /// A class loader.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,6 +42,8 @@ pub struct Loaders {
     jvmti: Jvmti,
     /// By number, from 1.
     known: Mutex<Vec<Weak>>,
+    /// The number of the platform's loader that is an object, once it was seen.
+    platform: AtomicU32,
 }
 
 impl Loaders {
@@ -45,6 +51,7 @@ impl Loaders {
         Self {
             jvmti,
             known: Mutex::default(),
+            platform: AtomicU32::new(Loader::ANY.0),
         }
     }
 
@@ -66,8 +73,21 @@ impl Loaders {
             let number = known.len() as u32 + 1;
             known.push(Weak(jni.weak(loader)));
             self.jvmti.set_tag(loader, i64::from(number));
+            let class = jni.class_of(loader);
+            if class
+                .and_then(|class| self.jvmti.class_name(class))
+                .as_deref()
+                == Some(PLATFORM)
+            {
+                self.platform.store(number, Ordering::Relaxed);
+            }
             Loader(number)
         }
+    }
+
+    /// Whether a loader defines nothing but the platform's classes.
+    pub fn is_of_platform(&self, loader: Loader) -> bool {
+        loader == Loader::BOOT || loader.0 == self.platform.load(Ordering::Relaxed)
     }
 
     /// The class that a loader has found under a name (with dots) before, and those above it, each with its defining loader.

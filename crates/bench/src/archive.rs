@@ -1,7 +1,11 @@
 //! What an archive of many runs costs: importing it, its size beside the JSON, and every named question, with DuckDB on the same files beside.
 //!
-//! The findings are those of a real trace, with other names and counts in each run.
+//! A hundred regions are torn, each in a way of its own, and no two occurrences are alike ([`varied`]).
 //! `UNTORN_ARCHIVE_RUNS` gives another number of runs than 10,000.
+//! With `--ballista`, the heaviest question is asked of Ballista too ([`ballista`]).
+
+mod ballista;
+mod varied;
 
 use std::env;
 use std::error::Error;
@@ -13,10 +17,14 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use varied::Dice;
 
-const TRACE: &str = include_str!("../../../examples/traces/bank.std");
 const REGIONS: usize = 200;
 const FINDINGS: usize = 20;
+/// How many of the regions are torn now and then.
+const TORN: usize = REGIONS / 2;
+/// The option that asks Ballista, too.
+pub const BALLISTA: &str = "--ballista";
 /// The named questions, and what makes DuckDB understand them.
 const QUESTIONS: [&[&str]; 6] = [
     &["top"],
@@ -39,8 +47,9 @@ pub fn run() -> Outcome {
     let folder = tempfile::tempdir()?;
     let saved = folder.path().join("saved");
     fs::create_dir(&saved)?;
-    let template = template(folder.path())?;
-    let bytes = generate(&saved, &template, runs)?;
+    let untorn = program.with_file_name("untorn");
+    let (template, known) = varied::findings(&untorn, folder.path(), TORN)?;
+    let bytes = generate(&saved, (&template, &known), runs)?;
     let archive = folder.path().join("archive");
     // Versions of the program come one after the other.
     let mut imported = Cost::default();
@@ -64,6 +73,7 @@ pub fn run() -> Outcome {
     println!("| question | s | peak MB | DuckDB, s |");
     println!("|---|---|---|---|");
     let python = env::var_os("UNTORN_TEST_PYTHON").map(PathBuf::from);
+    let mut heaviest: Option<(Duration, &[&str])> = None;
     for question in QUESTIONS {
         let mut ask = Command::new(&program);
         ask.args(question).arg("--archive").arg(&archive);
@@ -78,35 +88,25 @@ pub fn run() -> Outcome {
             cost.wall.as_secs_f64(),
             cost.peak_kb / 1000,
         );
+        if heaviest.is_none_or(|(wall, _)| wall < cost.wall) {
+            heaviest = Some((cost.wall, question));
+        }
+    }
+    if env::args().any(|word| word == BALLISTA)
+        && let Some((_, question)) = heaviest
+    {
+        ballista::compare(&program, question, &archive)?;
     }
     Ok(())
 }
 
-/// A finding as it is saved, with all its evidence.
-fn template(folder: &Path) -> Result<Value, Box<dyn Error>> {
-    let trace = folder.join("torn.std");
-    fs::write(&trace, TRACE)?;
-    let untorn = env::current_exe()?.with_file_name("untorn");
-    let output = Command::new(untorn)
-        .args(["analyze", "--format", "json", "--exit-zero"])
-        .arg(&trace)
-        .output()?;
-    let document: Value = serde_json::from_slice(&output.stdout)?;
-    if document["findings"][0].is_null() {
-        return Err("the trace is not torn".into());
-    }
-    Ok(document)
-}
-
 /// Writes the documents of all runs, in a folder for each version of the program, and says how many bytes they have.
-fn generate(saved: &Path, template: &Value, runs: usize) -> Result<u64, Box<dyn Error>> {
-    let mut random = 88_172_645_463_325_252_u64;
-    let mut below = |bound: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        random as usize % bound
-    };
+fn generate(
+    saved: &Path,
+    (template, known): (&Value, &[Value]),
+    runs: usize,
+) -> Result<u64, Box<dyn Error>> {
+    let mut dice = Dice::new();
     let region = |number: usize| json!({ "class": format!("shop.part{}.Cart{}", number % 7, number / 4), "method": format!("step{number}"), "descriptor": "()V", "file": format!("Cart{}.java", number / 4), "line": number });
     let mut bytes = 0;
     for run in 0..runs {
@@ -114,23 +114,18 @@ fn generate(saved: &Path, template: &Value, runs: usize) -> Result<u64, Box<dyn 
         fs::create_dir_all(&folder)?;
         let mut document = template.clone();
         let entered: Vec<Value> = (0..REGIONS)
-            .map(|number| json!({ "region": region(number), "entered": 1 + below(5000), "transactions": below(5000) }))
+            .map(|number| json!({ "region": region(number), "entered": 1 + dice.below(5000), "transactions": dice.below(5000) }))
             .collect();
         document["stats"]["regions entered"] = Value::Array(entered);
         document["stats"]["aerodrome"] = json!({});
-        let finding = template["findings"][0].clone();
-        let findings: Vec<Value> = (0..FINDINGS)
-            .map(|_| {
-                // Half of all regions are torn now and then.
-                let number = below(REGIONS / 2);
-                let mut finding = finding.clone();
-                finding["region"] = region(number);
-                finding["fingerprint"] = json!(format!("{:032x}", number * 7919));
-                finding["executions"] = json!({ "torn": 1 + below(20), "of": 5000 });
-                finding["occurrences"] = json!(1 + below(20));
-                finding
-            })
-            .collect();
+        let mut findings = Vec::new();
+        for _ in 0..FINDINGS {
+            let number = dice.below(TORN);
+            let mut finding = varied::vary(&known[number], number, &mut dice)?;
+            finding["region"] = region(number);
+            finding["fingerprint"] = json!(format!("{:032x}", number * 7919));
+            findings.push(finding);
+        }
         document["findings"] = Value::Array(findings);
         let text = serde_json::to_string_pretty(&document)?;
         bytes += text.len() as u64;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use untorn_facts::Facts;
 use untorn_plan::Steering;
 
 /// Sent as JSON when an agent connects, or built from the agent's own options when it is used by hand.
@@ -33,6 +34,8 @@ pub struct Config {
     pub mode: Mode,
     /// Where threads are held up; absent if the run is not steered.
     pub steering: Option<Steering>,
+    /// What need not be watched, since it was proved; whether it holds of the classes that are loaded is for the agent to see.
+    pub facts: Option<Facts>,
 }
 
 /// Packages of the platform: their classes are never rewritten, since the runtime stands on them.

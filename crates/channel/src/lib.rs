@@ -20,3 +20,5 @@ pub use declare::Declaration;
 pub use error::Error;
 pub use memory::SharedMemory;
 pub use record::Record;
+/// What was proved of class files.
+pub use untorn_facts as facts;

@@ -23,14 +23,15 @@
 //!
 //! ## In the code
 //! [`basic`] and [`algebra`] are section 4, [`path`] its rules over control-flow graphs, [`infer`] section 6, [`guards`] the part called Rcc/Sat, [`notation`] the way of writing types; [`analysis`] puts them together.
-//! [`front`] makes the input of the program model, [`annotations`] puts in what programmers declare, and [`report`] makes findings of the verdicts.
+//! [`front`] makes the input of the program model, [`annotations`] puts in what programmers declare, [`report`] makes findings of the verdicts, and [`facts`] what a run may take for granted.
 //!
-//! *Architecture invariant.* Everything but [`front`], [`annotations`] and [`report`] knows programs only as [`input::Program`]; nothing here reads files or prints.
+//! *Architecture invariant.* Everything but [`front`], [`annotations`], [`report`] and [`facts`] knows programs only as [`input::Program`]; nothing here reads files or prints.
 
 pub mod algebra;
 pub mod analysis;
 pub mod annotations;
 pub mod basic;
+pub mod facts;
 pub mod front;
 pub mod guards;
 pub mod holding;

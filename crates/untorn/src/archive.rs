@@ -154,7 +154,7 @@ fn program() -> Command {
 
 fn absent(error: &std::io::Error) -> Failure {
     Failure::Usage(format!(
-        "{PROGRAM} cannot be started ({error}): cargo install --locked --path crates/archive installs it beside untorn"
+        "{PROGRAM} cannot be started ({error}): the packages have it, and cargo install --locked --path crates/archive installs it beside untorn"
     ))
 }
 

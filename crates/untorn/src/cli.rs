@@ -308,6 +308,9 @@ pub struct WatchArgs {
     /// How accesses are ordered: a lock per object, or threads that own objects until others ask (faster, and silent about objects that one thread alone uses).
     #[arg(long, value_enum, default_value_t = TrackingArg::Optimistic)]
     pub tracking: TrackingArg,
+    /// Do not watch what these facts show to be of no matter: fields that never change, fields and locks of one thread (see untorn check --facts).
+    #[arg(long, value_name = "FILE")]
+    pub facts: Option<PathBuf>,
     /// Do not watch JVMs that the program itself starts.
     #[arg(long)]
     pub no_children: bool,

@@ -4,6 +4,7 @@ pub mod analyze;
 pub mod check;
 mod demoted;
 pub mod exercise;
+mod facts;
 pub mod generate;
 pub mod infer;
 mod looked;

@@ -33,7 +33,10 @@ pub fn parts(root: &Path, target: &str) -> Result<BTreeSet<Part>, Error> {
         command: process::shown(&command),
         source,
     })?;
-    Ok(linked(&metadata, &["untorn", "untorn-agent"]))
+    Ok(linked(
+        &metadata,
+        &["untorn", "untorn-agent", "untorn-archive"],
+    ))
 }
 
 fn linked(metadata: &Value, roots: &[&str]) -> BTreeSet<Part> {

@@ -1,6 +1,6 @@
 //! An image in the layout of the Open Container Initiative, in a tar file that registries' tools and daemons load.
 //!
-//! It holds the program and nothing else, to be copied into the images of JVM programs, which bring a C library and a JVM: `COPY --from=untorn / /`.
+//! It holds the programs and nothing else, to be copied into the images of JVM programs, which bring a C library and a JVM: `COPY --from=untorn / /`.
 
 use std::io;
 

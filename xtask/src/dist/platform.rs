@@ -48,7 +48,7 @@ impl Platform {
         format!("linux-{}", self.processor())
     }
 
-    /// Builds program and agent, and says where they are.
+    /// Builds programs and agent, and says where they are.
     pub fn build(
         &self,
         setup: &Setup,
@@ -56,7 +56,7 @@ impl Platform {
         host: &str,
     ) -> Result<PathBuf, Error> {
         let mut build = process::cargo(&["build", "--locked", "--profile", PROFILE]);
-        build.args(["--package", "untorn"]);
+        build.args(["--package", "untorn", "--package", "untorn-archive"]);
         let mut built = workspace.cache(PROFILE);
         if self.triple != host {
             self.demand_tools()?;
@@ -120,17 +120,20 @@ fn remap(from: &Path, to: &str) -> String {
     format!("--remap-path-prefix={}={to}", from.display())
 }
 
-/// The oldest version of glibc that has every symbol which the program asks for.
-pub fn libc(program: &[u8]) -> String {
+/// The oldest version of glibc that has every symbol which the programs ask for.
+pub fn libc<'p>(programs: impl IntoIterator<Item = &'p Vec<u8>>) -> String {
     const NAME: &[u8] = b"GLIBC_2.";
-    let newest = (program.windows(NAME.len()).enumerate())
-        .filter(|(_, window)| *window == NAME)
-        .filter_map(|(at, _)| {
-            let digits: String = (program[at + NAME.len()..].iter())
-                .take_while(|byte| byte.is_ascii_digit())
-                .map(|&byte| char::from(byte))
-                .collect();
-            digits.parse::<u32>().ok()
+    let newest = (programs.into_iter())
+        .flat_map(|program| {
+            let windows = program.windows(NAME.len()).enumerate();
+            let named = windows.filter(|(_, window)| *window == NAME);
+            named.filter_map(|(at, _)| {
+                let digits: String = (program[at + NAME.len()..].iter())
+                    .take_while(|byte| byte.is_ascii_digit())
+                    .map(|&byte| char::from(byte))
+                    .collect();
+                digits.parse::<u32>().ok()
+            })
         })
         .max();
     format!("2.{}", newest.unwrap_or(17))
@@ -143,10 +146,13 @@ mod tests {
     #[test]
     fn the_newest_symbol_of_the_c_library_decides() {
         assert_eq!(
-            libc(b"..GLIBC_2.4\0GLIBC_2.34\0GLIBC_2.2.5\0GLIBC_2."),
+            libc([
+                &b"..GLIBC_2.4\0GLIBC_2.34\0GLIBC_2.2.5\0GLIBC_2.".to_vec(),
+                &b"GLIBC_2.28".to_vec()
+            ]),
             "2.34"
         );
-        assert_eq!(libc(b"static"), "2.17");
+        assert_eq!(libc([&b"static".to_vec()]), "2.17");
     }
 
     #[test]

@@ -9,7 +9,8 @@ fn packed(dist: &Path) -> Vec<String> {
     fs::write(&jar, "jar").unwrap();
     let built = Built {
         platform: Platform::of("x86_64-unknown-linux-gnu").unwrap(),
-        program: [&fs::read(UNTORN).unwrap()[..], b"# GLIBC_2.34\n"].concat(),
+        program: [&fs::read(UNTORN).unwrap()[..], b"# GLIBC_2.17\n"].concat(),
+        archive: b"#!/bin/sh\necho archive\n# GLIBC_2.34\n".to_vec(),
         agent: b"agent".to_vec(),
     };
     let shared = Shared::gather(Path::new(UNTORN), Path::new(ROOT), &jar).unwrap();
@@ -67,6 +68,7 @@ fn every_form_is_packed_the_same_twice_and_the_tools_that_read_it_agree() {
             "LICENSE-MIT",
             "README.md",
             "bin/untorn",
+            "bin/untorn-archive",
             "completions/_untorn",
             "completions/_untorn.ps1",
             "completions/untorn.bash",
@@ -88,6 +90,12 @@ fn every_form_is_packed_the_same_twice_and_the_tools_that_read_it_agree() {
         dist,
     );
     assert_eq!(help, "completions for zsh\n");
+    assert_eq!(
+        output("system/usr/bin/untorn-archive", &[], dist),
+        "archive\n"
+    );
+    let listed = output("python3", &["-m", "zipfile", "--list", &names[1]], dist);
+    assert!(listed.contains("data/scripts/untorn-archive"), "{listed}");
     assert!(
         dist.join("system/usr/lib/untorn/libuntorn_agent.so")
             .is_file()

@@ -1,4 +1,4 @@
-//! A wheel that carries the program as a script, in the form of maturin's bindings for programs.
+//! A wheel that carries the programs as scripts, in the form of maturin's bindings for programs.
 //!
 //! maturin itself would build the program a second time, with features united in another way; what it packs is this.
 
@@ -27,13 +27,16 @@ pub fn wheel(
     version: &str,
     libc: &str,
     architecture: &str,
-    program: &[u8],
+    programs: &[(&str, &Vec<u8>)],
     documents: &[(&str, Vec<u8>)],
     level: u32,
 ) -> io::Result<Vec<u8>> {
     let about = format!("untorn-{version}.dist-info");
     let mut tree = Tree::default();
-    tree.add_program(format!("untorn-{version}.data/scripts/untorn"), program);
+    for (name, program) in programs {
+        let path = format!("untorn-{version}.data/scripts/{name}");
+        tree.add_program(path, program.as_slice());
+    }
     for (name, bytes) in documents {
         tree.add(format!("{about}/licenses/{name}"), bytes.as_slice());
     }

@@ -16,6 +16,7 @@
 //! A static field of another class is read and dropped first: its class is then initialized while no word is held.
 
 use untorn_channel::declare::{self, AccessKind, Target};
+use untorn_channel::facts::Field;
 use untorn_classfile::Op;
 use untorn_classfile::read::{FieldType, MemberRef, PoolIndex};
 
@@ -43,6 +44,13 @@ impl Weaver<'_, '_> {
             descriptor: reference.descriptor.to_string(),
             is_static,
         };
+        if let Some(proved) = self.subject.leaves_out(&named) {
+            self.counts.add(match proved {
+                Field::Confined => "sites left out: proved to be of one thread",
+                Field::ReadOnly | Field::Shared => "sites left out: proved to be read-only",
+            });
+            return Ok(());
+        }
         let (id, declared) = self.subject.ids.field(self.subject.loader, &named);
         // Nobody else sees a final field change; without other writers its reads cannot conflict.
         let is_final = declared.as_ref().is_some_and(|d| d.is_final);

@@ -24,6 +24,7 @@ mod calls;
 mod checked;
 mod contents;
 mod guard;
+mod known;
 pub mod locks;
 pub mod model;
 mod monitor;
@@ -35,6 +36,7 @@ mod survey;
 mod waiting;
 mod weave;
 
+pub use known::Known;
 pub use plan::{Plan, PlanError};
 pub use platform::Platform;
 pub use steer::Steered;
@@ -43,13 +45,14 @@ pub use survey::Survey;
 use std::collections::BTreeMap;
 
 use untorn_channel::config::ChosenRegion;
+use untorn_channel::facts::{Field, Hash, hash_of};
 use untorn_classfile::read::Access;
 use untorn_classfile::{ClassEditor, ClassFile, EditError, facts_of};
 use untorn_spec::{ClassFacts, MethodFacts, Stage};
 
 use crate::Registry;
 use crate::loaders::Loader;
-use crate::registry::{FieldShape, Shape};
+use crate::registry::{FieldRef, FieldShape, Shape};
 use waiting::WaitingMethods;
 use weave::Weaver;
 
@@ -141,7 +144,7 @@ pub fn rewrite(bytes: &[u8], plan: &Plan, ids: &Registry, loader: Loader) -> Out
     }
     ids.shape(loader, &facts.name, shape_of(&facts));
     let source = class.attributes.source_file(&class.pool).ok().flatten();
-    let hash = hash_of(bytes);
+    let hash = hash_of(bytes).0;
     let subject = Subject {
         plan,
         ids,
@@ -173,6 +176,20 @@ const WHOLE: i32 = 1 << 29;
 const GUESS: i32 = 1 << 28;
 
 impl Subject<'_, '_> {
+    /// Why an access to a field need not be watched, if it was proved.
+    fn leaves_out(&self, field: &FieldRef) -> Option<Field> {
+        let known = self.plan.known.as_ref()?;
+        known.leaves_out(&self.facts.name, Hash(self.hash), field)
+    }
+
+    /// Whether it was proved that one thread alone knows the lock of a method, or of its block with this number.
+    fn is_lone_lock(&self, method: &MethodFacts, block: Option<u32>) -> bool {
+        let known = self.plan.known.as_ref();
+        known.is_some_and(|known| {
+            known.is_lone_lock(&self.facts.name, Hash(self.hash), method, block)
+        })
+    }
+
     /// Whether a method, or the block of it with this number, is a region.
     fn is_region(&self, facts: &MethodFacts, block: Option<u32>) -> bool {
         let decision = self.plan.spec.decide(Stage::Run, self.facts, facts, block);
@@ -231,13 +248,6 @@ fn shape_of(facts: &ClassFacts) -> Shape {
         fields: fields.collect(),
         apart: false,
     }
-}
-
-/// FNV-1a of a class file: the same in every run and version, and enough to notice that a class was compiled anew.
-fn hash_of(bytes: &[u8]) -> u64 {
-    (bytes.iter()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 fn edit(subject: &Subject<'_, '_>) -> Result<Option<(Vec<u8>, Counts)>, EditError> {

@@ -15,6 +15,10 @@ use super::weave::{CONTEXT, Category, Events, OBJECT, RUNTIME, Result, Side, Wea
 impl Weaver<'_, '_> {
     /// Instruments a `monitorenter`, that of the method's block with this number from 1.
     pub(super) fn monitor_enter(&mut self, index: usize, block: u32) -> Result<()> {
+        if !self.block_region(index, block) && self.is_lone_lock(Some(block)) {
+            self.lone.insert(block);
+            return Ok(());
+        }
         let Some(site) = self.site(index, None) else {
             return Ok(());
         };
@@ -95,6 +99,10 @@ impl Weaver<'_, '_> {
 
     /// Instruments a `monitorexit`.
     pub(super) fn monitor_exit(&mut self, index: usize) -> Result<()> {
+        let closed = self.survey.closes(index);
+        if closed.is_some_and(|block| self.lone.contains(&block)) {
+            return Ok(());
+        }
         let Some(site) = self.site(index, None) else {
             return Ok(());
         };

@@ -4,6 +4,7 @@ use untorn_channel::Config;
 use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking, is_platform};
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
+use super::known::Known;
 use super::model::{ModelError, Models};
 use super::platform::Platform;
 use super::steer::Steered;
@@ -28,6 +29,8 @@ pub struct Plan {
     choice: Option<Choice>,
     /// Where threads are held up, in a steered run.
     pub steered: Option<Steered>,
+    /// What was proved of the program, so that it need not be watched.
+    pub known: Option<Known>,
     pub models: Models,
     pub platform: Platform,
 }
@@ -69,6 +72,7 @@ impl Plan {
                 Mode::Single | Mode::First => None,
             },
             steered: config.steering.as_ref().map(Steered::new).transpose()?,
+            known: config.facts.clone().map(Known::new),
             models: Models::builtin()?,
             platform: Platform::builtin()?,
         })

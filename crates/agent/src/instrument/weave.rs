@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_channel::declare;
 use untorn_classfile::edit::{Label, Pool, Snippet};
 use untorn_classfile::read::{MemberRef, PoolIndex, VType};
@@ -48,6 +48,8 @@ pub(super) struct Weaver<'w, 'a> {
     pub(super) made_at: Option<usize>,
     /// Regions of blocks, by the number of the block.
     pub(super) blocks: FxHashMap<u32, i32>,
+    /// Blocks that are no regions and whose locks are of one thread.
+    pub(super) lone: FxHashSet<u32>,
     /// Local variables with what the thread had open before the method and its blocks.
     pub(super) marks: BTreeMap<Opened, u16>,
     initializer: Option<Initializer>,
@@ -148,6 +150,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
             lock: None,
             made_at,
             blocks: FxHashMap::default(),
+            lone: FxHashSet::default(),
             marks: BTreeMap::new(),
             initializer: None,
             checked,
@@ -156,7 +159,7 @@ impl<'w, 'a> Weaver<'w, 'a> {
 
     /// The method with everything inserted; `None` if there is nothing to insert.
     pub(super) fn weave(mut self) -> Result<Option<(MethodEditor<'a>, Counts)>> {
-        if self.facts.is_synchronized {
+        if self.facts.is_synchronized && !self.is_lone_lock(None) {
             self.keep_lock()?;
         }
         self.spinning()?;
@@ -181,6 +184,16 @@ impl<'w, 'a> Weaver<'w, 'a> {
         self.born()?;
         self.frame()?;
         Ok(self.body.is_edited().then_some((self.body, self.counts)))
+    }
+
+    /// Whether it was proved that one thread alone knows the lock of the method, or of its block with this number.
+    pub(super) fn is_lone_lock(&mut self, block: Option<u32>) -> bool {
+        let lone = self.subject.is_lone_lock(self.facts, block);
+        if lone {
+            self.counts
+                .add("sites left out: locks proved to be of one thread");
+        }
+        lone
     }
 
     /// Instruments an instruction.

@@ -5,6 +5,7 @@
 //! - *total*: time on a processor of everything that was started, the reader and its analyses included;
 //! - *wall*: time until everything has ended.
 //!
+//! The mode *facts* is *single* without what `untorn check --facts` showed to be of no matter.
 //! `UNTORN_BENCH_PROGRAMS=fields,h2`, `UNTORN_BENCH_MODES=single,default` and `UNTORN_BENCH_THREADS=2` choose, `UNTORN_BENCH_RUNS=3` says how often each is run, and `UNTORN_BENCH_SIZE=0.1` how much of the usual work is done.
 //! `UNTORN_BENCH_TRACKING=pessimistic` measures the other way of tracking.
 //! The drivers need the pinned jars in the folder that `UNTORN_CORPUS` names, as `cargo xtask bench` sees to.

@@ -70,11 +70,45 @@ impl Place {
         }
         match mode {
             None => self.once(program, threads, size, &["alone"], false),
+            Some(mode) if mode.facts => {
+                let facts = self.facts(program)?;
+                let mut options = mode.options.to_vec();
+                options.extend(["--facts", &facts]);
+                self.once(program, threads, size, &options, false)
+            }
             Some(mode) => {
                 let profile = mode.profile != Profile::None;
                 self.once(program, threads, size, mode.options, profile)
             }
         }
+    }
+
+    /// The file with what a check proves of a program and its jars, made once.
+    ///
+    /// What measures starts programs by reflection, so any client may use them.
+    fn facts(&self, program: &Program) -> Result<String, Error> {
+        let file = self.folder.join(format!("{}.facts.json", program.name));
+        if !file.is_file() {
+            let class = self.programs.class(program).ok_or("no jars")?;
+            let mut check = Command::new(&self.untorn);
+            check.args([
+                "check",
+                "--with",
+                "types",
+                "--by-class",
+                "--exit-zero",
+                "-o",
+            ]);
+            check.arg(self.folder.join("checked.json"));
+            check.arg("--facts").arg(&file);
+            let checked = check.args(class.class_path.split(':')).output()?;
+            let said = String::from_utf8_lossy(&checked.stderr);
+            if !checked.status.success() {
+                return Err(format!("{check:?} ended with {}\n{said}", checked.status).into());
+            }
+            eprint!("  {}: {said}", program.name);
+        }
+        Ok(file.display().to_string())
     }
 
     fn once(
@@ -120,6 +154,14 @@ impl Place {
         if !run.status.success() {
             let said = String::from_utf8_lossy(&run.stderr);
             return Err(format!("{command:?} ended with {}\n{said}", run.status).into());
+        }
+        // A run with facts says how much they save.
+        let said = String::from_utf8_lossy(&run.stderr);
+        for line in said
+            .lines()
+            .filter(|line| line.contains("by what was proved"))
+        {
+            eprintln!("  {}: {line}", program.name);
         }
         let nanos: f64 = fs::read_to_string(&told)?.trim().parse()?;
         Ok(Cost {

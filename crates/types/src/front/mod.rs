@@ -11,6 +11,7 @@
 //! What is taken for granted (`report::granted` tells users): class initialization is no step; reflection by names that are no constants, native code and deserialization do not access fields, which the program model counts as assumptions; clients access no fields but public ones and do not extend classes.
 
 mod body;
+mod confined;
 mod content;
 mod declared;
 mod dispatch;
@@ -36,6 +37,7 @@ use crate::input::{
 };
 use crate::locks::{FieldName, Ghost, Lock, Locks, Root};
 use body::Writer;
+pub use confined::Confined;
 use content::Content;
 use declared::Declared;
 use fields::{FieldFacts, has_wide_elements};

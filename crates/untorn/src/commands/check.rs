@@ -82,6 +82,11 @@ pub struct CheckArgs {
     pub explain: Vec<String>,
     #[command(flatten)]
     pub types: TypesArgs,
+    /// Write what is proved to this file, for untorn run --facts (types).
+    ///
+    /// Fields that never change, and regions that are atomic; with --main, also fields and locks of one thread.
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    pub facts: Option<PathBuf>,
     /// What ought to be atomic: a specification file or an untorn.toml.
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
@@ -200,7 +205,12 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         typed.notes().for_each(|left_out| note(left_out));
         return explain(&mut typed, &program, &args.explain);
     }
-    let cached = if args.no_cache {
+    if args.facts.is_some() && !runs(args, StaticAnalysis::Types) {
+        let why = "--facts: they come of --with types";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    // Facts are not kept with results.
+    let cached = if args.no_cache || args.facts.is_some() {
         None
     } else {
         cache_entry(args, &plan, &spec)?
@@ -267,6 +277,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     args.deliver(document)
 }
 
+fn runs(args: &CheckArgs, analysis: StaticAnalysis) -> bool {
+    args.with.contains(&StaticAnalysis::All) || args.with.contains(&analysis)
+}
+
 /// What all analyses need.
 const MODEL: &str = "the program model";
 
@@ -318,18 +332,15 @@ impl Checked {
                     .to_owned(),
             );
         }
-        let runs = |analysis: StaticAnalysis| {
-            args.with.contains(&StaticAnalysis::All) || args.with.contains(&analysis)
-        };
         stage.next("method consistency and types for atomicity");
-        let consistency = if runs(StaticAnalysis::Consistency) {
+        let consistency = if runs(args, StaticAnalysis::Consistency) {
             let (program, options, spec) = (Arc::clone(program), options(args), spec.clone());
             let check = move || untorn_consistency::check(&program, &options, &spec);
             Some(Pending::begin(check)?)
         } else {
             None
         };
-        let types = if runs(StaticAnalysis::Types) {
+        let types = if runs(args, StaticAnalysis::Types) {
             let (program, spec) = (Arc::clone(program), spec.clone());
             let (options, sources) = (args.types, args.output.source.clone());
             let check = move || prove(&program, options, &sources, &spec);
@@ -350,6 +361,9 @@ impl Checked {
         match types.map(|pending| pending.wait(budget)) {
             Some(Some(proved)) => {
                 let (outcome, stats, notes) = proved?;
+                if let Some(path) = &args.facts {
+                    write_facts(path, program, args.types, &outcome)?;
+                }
                 self.notes.extend(notes);
                 self.document.stats.insert("types".into(), stats);
                 findings.extend(outcome.findings);
@@ -357,12 +371,48 @@ impl Checked {
                 self.document.assumed = outcome.assumed;
                 self.document.proved_if_sequential = outcome.proved_if_sequential;
             }
-            Some(None) => self.cut.push("types"),
+            Some(None) => {
+                self.cut.push("types");
+                if let Some(path) = &args.facts {
+                    note(&format!(
+                        "{}: no facts, since types were not done",
+                        path.display()
+                    ));
+                }
+            }
             None => {}
         }
         self.document.take(findings);
         Ok(())
     }
+}
+
+/// Writes what a run may take for granted, and says how much that is.
+fn write_facts(
+    path: &Path,
+    program: &Program,
+    options: TypesArgs,
+    outcome: &untorn_types::report::Outcome,
+) -> Result<(), Failure> {
+    let facts = untorn_types::facts::facts(program, options.into(), outcome)
+        .map_err(untorn_types::report::Error::from)?;
+    std::fs::write(path, facts.to_json()?).map_err(|error| Failure::file(path, error))?;
+    let (read_only, confined, locks) = facts.counts();
+    let mut said = format!(
+        "{}: {} regions proved, {read_only} fields that are never written once they are known, {confined} fields and {locks} locks of one thread",
+        path.display(),
+        facts.proved.len()
+    );
+    let none = "nothing is confined to a thread: ";
+    if let Some(why) = facts
+        .assumptions
+        .iter()
+        .find_map(|text| text.strip_prefix(none))
+    {
+        said += &format!(" ({why})");
+    }
+    note(&said);
+    Ok(())
 }
 
 /// What types find, with counts and notes.

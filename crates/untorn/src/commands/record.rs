@@ -9,6 +9,7 @@ use untorn_live::{LiveSource, Process, Tally, record, watch_all};
 use untorn_trace::{Source, UtrOptions};
 
 use crate::cli::RecordArgs;
+use crate::commands::facts::Used;
 use crate::commands::watching::{options, say_left_out, say_unwatched, stats, status_of, warn};
 use crate::failure::Failure;
 use crate::output::tell;
@@ -30,18 +31,23 @@ pub fn run(args: &RecordArgs) -> Result<ExitCode, Failure> {
     if ran.processes.is_empty() {
         return Err(Failure::NothingWatched);
     }
+    let mut used = Used::default();
     let mut traces = Vec::new();
     for mut process in ran.processes {
         warn(&process);
         let kept = std::mem::replace(&mut process.result, Err(Failure::NothingWatched));
         let (tally, path) = kept?;
         traces.push(path);
+        used.add(&process.counts);
         say_left_out(&process.process, tally);
         if args.stats {
             for (name, value) in stats(&process, tally) {
                 eprintln!("{name}: {value}");
             }
         }
+    }
+    if args.watch.facts.is_some() {
+        used.say();
     }
     args.archive.keep_traces(&traces)?;
     Ok(say_unwatched(&ran.unwatched).unwrap_or_else(|| status_of(ran.status)))

@@ -14,6 +14,7 @@ use untorn_trace::Source;
 use crate::cli::{Format, RunArgs, StatusOf};
 use crate::code::{self, named};
 use crate::commands::demoted;
+use crate::commands::facts::{self, Used};
 use crate::commands::looked::{Looked, Sharing};
 use crate::commands::multi_run::{candidates, chosen, first_run, stale};
 use crate::commands::reproduce::trial::Trials;
@@ -65,6 +66,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     // What is wrong with the arguments is said before the program starts.
     let wanted = args.selection.select(default(args), &args.output.source)?;
+    if args.plan.is_some() && args.watch.facts.is_some() {
+        let why = "--facts: a plan counts accesses, so none may be left out";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let facts = args.watch.facts.as_deref().map(facts::read).transpose()?;
     options.config.mode = chosen(&args.selection)?;
     if args.selection.mode == RunMode::First {
         options.limits = Limits::of_first_run();
@@ -95,6 +101,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut profile = Profile::default();
     let mut stale = Vec::new();
     let mut looked = Looked::default();
+    let mut used = Used::default();
     let mut code = BTreeMap::new();
     let alone = processes.len() == 1;
     for mut process in processes {
@@ -103,6 +110,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         say_left_out(&process.process, seen.tally);
         let mut counts = seen.outcome.stats;
         looked.add(&process, &mut counts);
+        used.add(&process.counts);
         counts.extend(stats(&process, seen.tally));
         document.inputs.push(process.process.program.clone());
         findings.extend(seen.outcome.findings);
@@ -134,6 +142,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         note(&warning);
     }
     document.take(findings);
+    let contradicted = facts.as_ref().and_then(|facts| {
+        used.say();
+        used.contradictions(facts, &document)
+    });
     // Whoever names classes has said whose they are.
     if !args.all_code && args.watch.include.is_empty() {
         let folder = std::env::current_dir().unwrap_or_default();
@@ -153,7 +165,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         deliver(&document, &args.output)?
     };
     // Whatever was found: what was not looked at must not pass for clean.
-    let own = say_unwatched(&ran.unwatched).unwrap_or(own);
+    let own = say_unwatched(&ran.unwatched)
+        .or(contradicted)
+        .unwrap_or(own);
     if !status.success() && args.exit_code != StatusOf::Untorn {
         // The statuses of both overlap, so it is said whose it is.
         note(&format!("the program ended with {}", ending(status)));

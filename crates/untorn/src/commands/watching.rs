@@ -11,6 +11,7 @@ use untorn_channel::config::{Tracking, is_platform};
 use untorn_live::{Options, Process, Tally, Watched};
 
 use crate::cli::{TrackingArg, WatchArgs};
+use crate::commands::facts;
 use crate::embedded::agent_library;
 use crate::failure::Failure;
 use crate::output::note;
@@ -45,6 +46,9 @@ pub fn options(
             },
             stacks: args.stacks,
             spec,
+            facts: (args.facts.as_deref())
+                .map(|path| facts::read(path).map(|facts| facts.of_classes()))
+                .transpose()?,
             ..Config::default()
         },
         children: !args.no_children,

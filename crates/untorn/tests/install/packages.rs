@@ -75,9 +75,20 @@ fn the_archive_has_its_agent_beside_it_and_the_jar_starts_the_program() {
         said(&asked).trim(),
         agent.canonicalize().unwrap().to_str().unwrap()
     );
+    let archive = Command::new(folder.path().join("bin/untorn"))
+        .args(["archive", "--help"])
+        .output()
+        .unwrap();
+    assert!(
+        archive.status.success() && said(&archive).contains("import"),
+        "{}",
+        said(&archive)
+    );
     let bill = std::fs::read_to_string(folder.path().join("untorn.cdx.json")).unwrap();
     assert!(
-        bill.contains("pkg:cargo/clap@") && !bill.contains("snapbox"),
+        bill.contains("pkg:cargo/clap@")
+            && bill.contains("pkg:cargo/datafusion@")
+            && !bill.contains("snapbox"),
         "{bill}"
     );
 

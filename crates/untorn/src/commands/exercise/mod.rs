@@ -309,6 +309,7 @@ impl Exercise<'_> {
             arrays: false,
             tracking: TrackingArg::Optimistic,
             no_children: true,
+            facts: None,
             stacks: false,
         };
         let trials = Trials::new(&watch, None, &command);

@@ -125,6 +125,7 @@ impl Trial<'_> {
             .arg(self.spec)
             .args(options)
             .args(self.watching())
+            .args(self.facts())
             .arg("--output")
             .arg(&findings)
             .arg("--")
@@ -142,6 +143,11 @@ impl Trial<'_> {
             return Err(Failure::Usage(format!("a trial failed: {last}")));
         }
         read_document(&findings)
+    }
+
+    fn facts(self) -> impl Iterator<Item = PathBuf> {
+        let facts = self.args.watch.facts.iter();
+        facts.flat_map(|path| ["--facts".into(), path.clone()])
     }
 
     /// The options of `run` that a refinement takes as they are.

@@ -49,6 +49,10 @@ impl Default for Effort {
 
 pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let _caught = signals::catch().map_err(|error| Failure::Usage(error.to_string()))?;
+    if args.watch.facts.is_some() {
+        let why = "--facts: a steered run counts accesses, so none may be left out";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let trials = Trials::new(&args.watch, args.spec.as_deref(), &args.command);
     let effort = args.effort();
     if let Some(path) = &args.plan {
