@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -58,29 +60,39 @@ fn accesses(source: &mut dyn Source) -> usize {
     }
 }
 
-/// Whether a JVM without us starts with some options at all: some builds leave collectors out.
-fn starts(jdk: &Path, options: &[&str]) -> bool {
+/// What a JVM without us says by itself on standard output with some options, if it starts at all: some builds leave collectors out.
+fn starts(jdk: &Path, options: &[&str]) -> Option<String> {
     let alone = Command::new(jdk.join("bin/java"))
         .args(options)
         .arg("-version")
         .output()
         .unwrap();
-    alone.status.success()
+    (alone.status.success()).then(|| String::from_utf8(alone.stdout).unwrap())
 }
 
-/// Runs the program under these options; what was recorded of it.
-fn run(jdk: &Path, options: &[&str]) -> usize {
+/// Runs the program under these options, which prints nothing itself; what was recorded of it, and what the JVM says on standard output.
+fn run(jdk: &Path, options: &[&str]) -> (usize, String) {
+    run_within(jdk, options, "exec \"$@\"")
+}
+
+/// The same by a shell that runs its arguments somehow.
+fn run_within(jdk: &Path, options: &[&str], script: &str) -> (usize, String) {
     let folder = tempfile::tempdir().unwrap();
     let account = folder.path().join("account");
+    let said = folder.path().join("said");
     let arguments = [account.to_str().unwrap(), "2", "500", "3", "50", "platform"];
     let arguments = arguments.map(str::to_owned);
     let mut options = watched(jdk, options, "Plain", &arguments);
     options.config = Config::default();
+    let script = format!("{script} > '{}'", said.display());
+    let mut command: Vec<OsString> = vec!["sh".into(), "-c".into(), script.into(), "sh".into()];
+    command.append(&mut options.command);
+    options.command = command;
     let ran = watch_all(&options, |_, source| accesses(source)).unwrap();
     assert!(ran.status.success(), "{options:?}: {ran:?}");
     assert_eq!(ran.unwatched, [""; 0], "{options:?}");
     assert!(account.exists(), "{options:?}");
-    ran.processes[0].result
+    (ran.processes[0].result, fs::read_to_string(said).unwrap())
 }
 
 #[test]
@@ -94,17 +106,42 @@ fn every_way_to_run_a_jvm_is_watched() {
             if version(&jdk) < since {
                 continue;
             }
-            if !starts(&jdk, &options) {
+            let Some(alone) = starts(&jdk, &options) else {
                 left_out.push(format!("{} on {}", options.join(" "), version(&jdk)));
                 continue;
-            }
-            let seen = run(&jdk, &options);
+            };
+            let (seen, said) = run(&jdk, &options);
             assert!(seen > 1_000, "{options:?}: {seen}");
+            // Of archives a JVM says that it does not use them (docs/limits.md).
+            if !options.iter().any(|it| it.contains("SharedArchiveFile")) {
+                assert_eq!(messages(&said), messages(&alone), "{options:?}");
+            }
         }
     }
     // What a build of the JVM lacks cannot be tried on it.
     println!("not to be had: {left_out:?}");
     assert!(left_out.len() <= 3, "{left_out:?}");
+}
+
+/// Without the numbers of ports and processes in it.
+fn messages(said: &str) -> String {
+    said.chars().filter(|it| !it.is_ascii_digit()).collect()
+}
+
+#[test]
+fn a_full_folder_for_shared_memory_keeps_nothing_from_being_watched() {
+    // The log has no file there; the JVM itself may want one.
+    let tiny = "mount -t tmpfs -o size=4k none /dev/shm && cat /dev/zero > /dev/shm/full 2>/dev/null; exec \"$@\"";
+    let script = format!("exec unshare -rm sh -c '{tiny}' sh \"$@\"");
+    let may = Command::new("unshare").args(["-rm", "true"]).status();
+    if !may.is_ok_and(|status| status.success()) {
+        println!("not to be had: a mount namespace");
+        return;
+    }
+    for jdk in jdks() {
+        let (seen, _) = run_within(&jdk, &["-Xmx64m"], &script);
+        assert!(seen > 1_000, "{seen}");
+    }
 }
 
 /// A jar of the corpus, which holds an agent.
@@ -236,7 +273,7 @@ fn other_agents_work_beside_ours() {
                 &profile,
             ),
         ] {
-            let seen = run(&jdk, &[&option]);
+            let (seen, _) = run(&jdk, &[&option]);
             assert!(seen > 1_000, "{option}: {seen}");
             assert!(std::fs::metadata(wrote).unwrap().len() > 100, "{option}");
             std::fs::remove_file(wrote).unwrap();
@@ -247,7 +284,7 @@ fn other_agents_work_beside_ours() {
             "-Dotel.metrics.exporter=none",
             "-Dotel.logs.exporter=none",
         ];
-        let seen = run(&jdk, &[&[telemetry.as_str()], &quiet[..]].concat());
+        let (seen, _) = run(&jdk, &[&[telemetry.as_str()], &quiet[..]].concat());
         assert!(seen > 1_000, "{telemetry}: {seen}");
     }
 }

@@ -1,4 +1,6 @@
-//! How much memory the reader takes of long runs, measured from outside: a process that speaks as an agent does writes as fast as it can, and the reader is a process of its own.
+//! How much memory the reader takes of long runs, limited and measured from outside: a process that speaks as an agent does writes as fast as it can, and the reader is a process of its own.
+//!
+//! The limit is on memory that the process does not share; what it shares with the program is counted by the measurement alone.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -17,14 +19,20 @@ use support::{Agent, SCENARIO, connect, part};
 /// What the documentation promises.
 const PROMISED: u64 = 300 << 20;
 
+/// The reader of a scenario, which gets no more memory of its own from the kernel than is promised.
+fn limited(scenario: &str) -> Command {
+    let limit = format!("ulimit -d {} && exec \"$0\" \"$@\"", PROMISED >> 10);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &limit])
+        .args(part("reader"))
+        .env(SCENARIO, scenario);
+    command
+}
+
 /// The most memory that the reader of a scenario had, in bytes, and what it says of itself.
 fn most(scenario: &str) -> (u64, String) {
-    let command = part("reader");
-    let output = Command::new(&command[0])
-        .args(&command[1..])
-        .env(SCENARIO, scenario)
-        .output()
-        .unwrap();
+    let output = limited(scenario).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{errors}");
@@ -34,6 +42,12 @@ fn most(scenario: &str) -> (u64, String) {
         kilobytes.unwrap().trim().parse::<u64>().unwrap() << 10,
         said,
     )
+}
+
+#[test]
+fn a_reader_that_wants_more_dies_of_the_limit() {
+    let output = limited("greedy").output().unwrap();
+    assert!(!output.status.success(), "{output:?}");
 }
 
 #[test]
@@ -74,6 +88,11 @@ fn reader() {
     let Ok(scenario) = env::var(SCENARIO) else {
         return;
     };
+    if scenario == "greedy" {
+        let taken = vec![1u8; PROMISED as usize + 1];
+        assert!(std::hint::black_box(taken)[1] == 1);
+        return;
+    }
     let first = !matches!(scenario.as_str(), "cycle" | "open");
     let options = Options {
         command: part("writer"),

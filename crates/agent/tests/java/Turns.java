@@ -1,4 +1,4 @@
-/** Threads that pass a turn on, and wait for theirs in a loop that calls nothing but what gives the processor away. */
+/** Threads that pass a turn on, and wait for theirs in a loop that calls at most what gives the processor away. */
 public final class Turns {
     static final class Box {
         int plain;
@@ -20,6 +20,8 @@ public final class Turns {
                 case "volatile" -> () -> loud(me, next, rounds);
                 case "static" -> () -> constant(me, next, rounds);
                 case "sleep" -> () -> asleep(me, next, rounds);
+                case "spin" -> () -> spinning(me, next, rounds);
+                case "empty" -> () -> empty(me, next, rounds);
                 default -> throw new IllegalArgumentException(where);
             };
             all[i] = new Thread(body);
@@ -46,6 +48,22 @@ public final class Turns {
         for (int i = 0; i < rounds; i++) {
             while (loud != me) Thread.yield();
             loud = next;
+        }
+    }
+
+    static void spinning(int me, int next, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            while (box.loud != me) Thread.onSpinWait();
+            box.loud = next;
+        }
+    }
+
+    static void empty(int me, int next, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            while (box.loud != me) {
+                // Nothing gives the processor away.
+            }
+            box.loud = next;
         }
     }
 
