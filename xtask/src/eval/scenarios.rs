@@ -31,7 +31,7 @@ impl Outcome {
             let name = finding.name();
             match found.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, verdict)) if finding.verdict == "observed" => {
-                    verdict.clone_from(&finding.verdict)
+                    verdict.clone_from(&finding.verdict);
                 }
                 Some(_) => {}
                 None => found.push((name, finding.verdict.clone())),

@@ -150,7 +150,7 @@ impl<'t, I: Iterator<Item = &'t str>> Comment for I {
         self.skip_while(|text| !text.starts_with("/**"))
             .skip(1)
             .take_while(|text| !text.trim_start().starts_with("*/"))
-            .filter_map(|text| line(text))
+            .filter_map(line)
             .collect()
     }
 }

@@ -15,7 +15,7 @@ use crate::setup::Setup;
 use crate::workspace::Workspace;
 
 /// How long a command may take that has no bound of its own.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 /// In seconds.
 const CHECK_BUDGET: u64 = 60;
 const STEERING_BUDGET: &str = "25s";
