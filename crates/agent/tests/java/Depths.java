@@ -205,6 +205,25 @@ public class Depths {
         }
     }
 
+    /** A method with its own monitor, taken again by a block, and a block of another one. */
+    static class Monitor extends Way {
+        final Object other = new Object();
+        int seen;
+
+        synchronized void change() {
+            n++;
+            synchronized (this) {
+                n++;
+            }
+        }
+
+        void look() {
+            synchronized (other) {
+                seen++;
+            }
+        }
+    }
+
     static class Permits extends Way {
         final Semaphore permit = new Semaphore(1);
 
@@ -277,7 +296,7 @@ public class Depths {
         guard.start();
         Way[] ways = {
             new Reentrant(false), new Reentrant(true), new Tried(), new Write(), new Read(), new Downgrade(), new Stamped(),
-            new StampedRead(), new Views(), new Conditions(), new Permits(), new Token(),
+            new StampedRead(), new Views(), new Conditions(), new Monitor(), new Permits(), new Token(),
         };
         for (Way way : ways) {
             now = way;

@@ -28,9 +28,14 @@ final class UntornSync {
         if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) UntornTable.find(lock, c);
     }
 
-    /** A monitor was taken, by a frame that will give it up. */
+    /**
+     * A monitor was taken, by a frame that will give it up. What cannot be told to be given up is not told to be taken:
+     * where the stack is too short for either, the frame fails here, and gives up what nobody was told of. The frame is the
+     * same when it gives the monitor up, so it has enough stack then, too.
+     */
     static void entered(Object lock, int site, UntornThread c) {
         if (c.silent || UntornMode.SECOND && c.skip || !c.hasPlace()) return;
+        UntornStack.forGiving();
         long release = 0;
         if (!UntornMode.LONE_LOCKS || !UntornPlaces.isOwn(lock, true, c)) {
             UntornShadow.abandon(c);
