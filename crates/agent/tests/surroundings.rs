@@ -190,7 +190,7 @@ public class Mocking {
 fn classes_that_are_redefined_for_mocks_are_watched_on() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("Mocking.java");
-    std::fs::write(&source, MOCKING).unwrap();
+    fs::write(&source, MOCKING).unwrap();
     let jars = [
         "mockito-core",
         "byte-buddy",
@@ -198,7 +198,7 @@ fn classes_that_are_redefined_for_mocks_are_watched_on() {
         "objenesis",
     ]
     .map(jar);
-    let mut path = std::ffi::OsString::from(folder.path());
+    let mut path = OsString::from(folder.path());
     for jar in &jars {
         path.push(":");
         path.push(jar);
@@ -275,8 +275,8 @@ fn other_agents_work_beside_ours() {
         ] {
             let (seen, _) = run(&jdk, &[&option]);
             assert!(seen > 1_000, "{option}: {seen}");
-            assert!(std::fs::metadata(wrote).unwrap().len() > 100, "{option}");
-            std::fs::remove_file(wrote).unwrap();
+            assert!(fs::metadata(wrote).unwrap().len() > 100, "{option}");
+            fs::remove_file(wrote).unwrap();
         }
         let telemetry = format!("-javaagent:{}", jar("opentelemetry-javaagent").display());
         let quiet = [
