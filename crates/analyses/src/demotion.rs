@@ -190,7 +190,7 @@ impl Demoting {
             1
         };
         let thread = &mut self.threads[event.thread.index()];
-        match event.op {
+        let told = match event.op {
             Op::Begin(region) => {
                 let told = (self.is_demoted.get(region.index())).is_none_or(|demoted| !demoted);
                 thread.open.push(Open {
@@ -198,16 +198,13 @@ impl Demoting {
                     begun: thread.time,
                     told,
                 });
-                if !told {
-                    return;
-                }
+                told
             }
-            Op::End(_) => {
-                if thread.open.pop().is_some_and(|ended| !ended.told) {
-                    return;
-                }
-            }
-            _ => {}
+            Op::End(_) => thread.open.pop().is_none_or(|ended| ended.told),
+            _ => true,
+        };
+        if !told {
+            return;
         }
         into.push(event);
         thread.time += counted;

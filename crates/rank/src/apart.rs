@@ -125,17 +125,40 @@ fn only_library(region: &RegionBody<'_>, place: &Place) -> bool {
 
 /// Whether methods of the same source file change fields by compareAndSet, so that a protocol without locks keeps them together.
 pub fn is_lock_free(region: &RegionBody<'_>) -> bool {
-    let swaps = |body: &RegionBody<'_>| {
-        body.body.instrs.iter().any(|instr| {
-            body.callee(instr).is_some_and(|(class, method)| {
-                let by_address = class.ends_with("/Unsafe")
-                    || class == "java/lang/invoke/VarHandle"
-                    || class.ends_with("FieldUpdater");
-                by_address && method.to_ascii_lowercase().contains("compareand")
-            })
+    region.neighbours().any(|other| swaps(&other))
+}
+
+/// Why a check cannot tell what the region does between its two parts: the step that decides is one that types do not follow.
+pub fn is_not_followed(region: &RegionBody<'_>) -> Option<&'static str> {
+    let converts = || {
+        calls(region, |class, method| {
+            class == "java/util/concurrent/locks/StampedLock" && method.starts_with("tryConvertTo")
         })
     };
-    swaps(region) || region.neighbours().any(|other| swaps(&other))
+    if swaps(region) {
+        Some("it changes a field by compareAndSet of what it read, which a check does not follow")
+    } else if converts() {
+        Some("it turns one kind of hold into another by a stamp, which a check does not follow")
+    } else {
+        None
+    }
+}
+
+fn swaps(body: &RegionBody<'_>) -> bool {
+    calls(body, |class, method| {
+        let by_address = class.ends_with("/Unsafe")
+            || class == "java/lang/invoke/VarHandle"
+            || class.ends_with("FieldUpdater");
+        by_address && method.to_ascii_lowercase().contains("compareand")
+    })
+}
+
+fn calls(body: &RegionBody<'_>, wanted: impl Fn(&str, &str) -> bool) -> bool {
+    let mut instrs = body.body.instrs.iter();
+    instrs.any(|instr| {
+        body.callee(instr)
+            .is_some_and(|(class, method)| wanted(class, method))
+    })
 }
 
 /// The class whose file a nested class is declared in.

@@ -325,6 +325,23 @@ fn stale_values_are_high_and_idioms_are_low_and_named() {
 }
 
 #[test]
+fn the_order_that_says_most_decides_and_is_shown_first() {
+    let (n, m) = ("Cases@1.n", "Cases@1.m");
+    let mut finding = case("staleSum", ("read", n), ("read", m));
+    let line = line_of("first staleSum");
+    let again = [1, 3].map(|at| step(at, "one", "read", n, "staleSum", line));
+    let [first, second] = again;
+    let twice = torn("staleSum", first, second);
+    let alone = judged(vec![twice.clone()]);
+    let ways = [&twice, &finding].map(|one| one.evidence.interleavings[0].clone());
+    finding.evidence.interleavings = ways.to_vec();
+    let all = judged(vec![finding]);
+    assert!(alone[0].level() < Level::High, "{:?}", alone[0].rank);
+    assert_eq!(all[0].level(), Level::High, "{:?}", all[0].rank);
+    assert_eq!(all[0].evidence.interleavings[0].steps[2].target, m);
+}
+
+#[test]
 fn a_step_in_a_callee_is_shown_at_the_call_in_the_region() {
     let n = "Cases@1.n";
     let first = step(1, "one", "read", n, "available", line_of("inner available"));

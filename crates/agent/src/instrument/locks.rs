@@ -363,7 +363,7 @@ impl Call<'_> {
             if self.stamp { "J" } else { "" },
             if self.mode.is_some() { "I" } else { "" },
         );
-        Ok(editor.pool.method_ref(RUNTIME, self.name, &descriptor)?)
+        editor.pool.method_ref(RUNTIME, self.name, &descriptor)
     }
 }
 

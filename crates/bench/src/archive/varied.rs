@@ -83,7 +83,7 @@ fn episode(text: &mut String, region: usize, dice: &mut Dice) -> std::fmt::Resul
         let from = &fields[dice.below(fields.len())];
         event(&thread, &format!("begin(other{region})"), 20)?;
         event(&thread, &format!("acq(object{region})"), 21)?;
-        for _ in 0..1 + dice.below(4) {
+        for _ in 0..=dice.below(4) {
             event(&thread, &format!("r({from})"), 22 + dice.below(5))?;
         }
         event(&thread, &format!("w({})", fields[0]), 28)?;

@@ -98,10 +98,10 @@ impl Search<'_> {
                             self.found.written.insert(field);
                         }
                     }
-                    Op::PutStatic { field, .. } => {
-                        if !table.is_class_initializer(method) || !own(field) {
-                            self.found.written.insert(field);
-                        }
+                    Op::PutStatic { field, .. }
+                        if !table.is_class_initializer(method) || !own(field) =>
+                    {
+                        self.found.written.insert(field);
                     }
                     _ => {}
                 }
@@ -212,9 +212,7 @@ impl Search<'_> {
         self.leaking.insert(constructor, true);
         let table = self.program.classes();
         let class = table.method(constructor).class;
-        let leaks = if !self.program.is_input(class) {
-            !QUIET.contains(&table.class_name(class))
-        } else {
+        let leaks = if self.program.is_input(class) {
             match self.program.body(constructor) {
                 Some(body) => {
                     body.blocks.iter().any(|block| {
@@ -224,6 +222,8 @@ impl Search<'_> {
                 }
                 None => true,
             }
+        } else {
+            !QUIET.contains(&table.class_name(class))
         };
         self.leaking.insert(constructor, leaks);
         leaks

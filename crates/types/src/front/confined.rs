@@ -5,7 +5,7 @@
 //! Bodies that the call graph does not reach count as accesses by others.
 
 use rustc_hash::FxHashSet;
-use untorn_program::ir::Op;
+use untorn_program::ir::{Body, Op};
 use untorn_program::{FieldId, MethodId, ValueId};
 
 use super::Front;
@@ -94,7 +94,7 @@ impl Front<'_> {
         let heap = self.world.program.heap();
         for &method in reached {
             let flags = self.world.table().method(method).flags;
-            let receiver = self.world.body(method).and_then(|body| body.receiver());
+            let receiver = self.world.body(method).and_then(Body::receiver);
             let Some(receiver) = receiver.filter(|_| flags.is_synchronized()) else {
                 continue;
             };

@@ -31,8 +31,8 @@ impl World<'_> {
             // A model says nothing of what a client wrote.
             let overridable = !closed && (info.flags.is_public() || info.flags.is_protected());
             let theirs = overridable && self.may_be_of_a_client(caller, args);
-            // What `Object` does says nothing of what others do instead.
-            let of_object = info.class == classes.well_known.object;
+            // What `Object` does says nothing of what others do instead, where they can.
+            let of_object = info.class == classes.well_known.object && !closed;
             if self.model(named).is_some() && !theirs && !of_object {
                 found.library.push(named);
             } else {

@@ -109,35 +109,20 @@ impl<'a> Shape<'a> {
                     // What runs code of an operand may do so again later, as a matcher of somebody's sequence does.
                     let quiet = |model: &Model| {
                         model.calls.iter().all(|operand| {
-                            let arg = self.operand(world, &callees.library, *operand, args);
+                            let arg = given(world, &callees.library, *operand, args);
                             arg.is_none_or(|arg| self.is_value(world, arg))
                         })
                     };
-                    let new = |model: &Option<&'static Model>| {
+                    let new = |model: Option<&'static Model>| {
                         model.is_some_and(|model| model.fresh && quiet(model))
                     };
-                    if models.iter().all(new) || clone {
+                    if models.iter().copied().all(new) || clone {
                         self.fresh.insert(result);
                     }
                 }
                 _ => {}
             }
         }
-    }
-
-    fn operand(
-        &self,
-        world: &World<'_>,
-        callees: &[MethodId],
-        operand: Operand,
-        args: &[ValueId],
-    ) -> Option<ValueId> {
-        let is_static = (callees.iter()).all(|&c| world.table().method(c).flags.is_static());
-        let position = match operand {
-            Operand::Receiver => 0,
-            Operand::Arg(index) => index + usize::from(!is_static),
-        };
-        args.get(position).copied()
     }
 
     /// Whether the value is of a class that runs nobody's code.
@@ -401,6 +386,21 @@ pub fn library_keeps(world: &World<'_>, callee: MethodId, position: usize) -> bo
         && result.is_some_and(|class| !is_value_class(classes.class_name(class)));
     let accessed = model.reads_all || model.reads.contains(&arg) || model.writes.contains(&arg);
     may_be_given_back || (model.keeps && !accessed)
+}
+
+/// What a call of these methods gets as the operand of a model.
+fn given(
+    world: &World<'_>,
+    callees: &[MethodId],
+    operand: Operand,
+    args: &[ValueId],
+) -> Option<ValueId> {
+    let is_static = (callees.iter()).all(|&c| world.table().method(c).flags.is_static());
+    let position = match operand {
+        Operand::Receiver => 0,
+        Operand::Arg(index) => index + usize::from(!is_static),
+    };
+    args.get(position).copied()
 }
 
 /// Which parameters the translated methods may leak, and which give new objects: two least fixpoints.

@@ -18,7 +18,9 @@ public class Exists {
             Set<String> known = new HashSet<>();
             for (String name : parts[0].split(",")) {
                 try {
-                    names(Class.forName(name.replace('/', '.')), known);
+                    Class<?> named = Class.forName(name.replace('/', '.'));
+                    names(named, known);
+                    if (named.getConstructors().length > 0) known.add("<init>");
                 } catch (ClassNotFoundException missing) {
                     System.out.println("class " + name);
                 }

@@ -227,7 +227,7 @@ impl Exercise<'_> {
             // The code ended the process, or hung it: the others go on without what was under way.
             after = last;
             let closed = &all.closed;
-            open.retain(|(it, ..)| !closed.contains(it) && !(is_under_way && *it == number));
+            open.retain(|(it, ..)| !(closed.contains(it) || is_under_way && *it == number));
         }
         progress.end();
         if all.is_over {

@@ -171,16 +171,16 @@ impl Trial<'_> {
         }
         let tracking = watch.tracking;
         if tracking != TrackingArg::Optimistic {
-            options.extend(named("--tracking", tracking));
+            options.extend(named("--tracking", &tracking));
         }
         if self.args.sync_edges != Switch::On {
-            options.extend(named("--sync-edges", self.args.sync_edges));
+            options.extend(named("--sync-edges", &self.args.sync_edges));
         }
         options
     }
 }
 
-fn named(option: &str, value: impl ValueEnum) -> Vec<String> {
+fn named(option: &str, value: &impl ValueEnum) -> Vec<String> {
     let value = value.to_possible_value();
     let value = value.map(|value| value.get_name().to_owned());
     std::iter::once(option.to_owned()).chain(value).collect()
