@@ -208,7 +208,10 @@ impl Demoting {
         }
         into.push(event);
         thread.time += counted;
-        self.retire(event.thread, into);
+        // Nothing stands between a wait and its end.
+        if !matches!(event.op, Op::Wait(_)) {
+            self.retire(event.thread, into);
+        }
     }
 
     /// Demotes what has been open for long, and ends it unless something younger is open within.

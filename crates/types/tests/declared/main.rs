@@ -434,6 +434,7 @@ fn what_is_inferred_reads_back() {
             "p.A.add: this.lock ? (other ? mover : atomic) : (other ? atomic : cmpd)",
             "p.A.help: this.lock ? mover : error",
             "p.A.racy: no_guard",
+            "p.A.tear: not atomic: Between where it reads A.racy (line 8) and where it writes A.racy (line 8), A.tear() writes A.racy (line 8).",
             "p.A.x: guarded_by this.lock",
         ]
     );
