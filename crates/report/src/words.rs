@@ -315,7 +315,7 @@ pub fn rank(rank: &Rank) -> String {
     ))
 }
 
-/// How often the region was seen torn or suspected, and of how many executions; nothing where once is all there is to say.
+/// How often the region was seen torn, and of how many executions; nothing where once is all there is to say, or where no exact checker counted.
 pub fn frequency(finding: &Finding) -> Option<String> {
     match finding.executions {
         Some(executions) if executions.torn > 0 && executions.of > 1 => Some(format!(
@@ -323,7 +323,10 @@ pub fn frequency(finding: &Finding) -> Option<String> {
             grouped(executions.torn),
             grouped(executions.of)
         )),
-        _ if finding.occurrences > 1 => Some(format!("{} times", grouped(finding.occurrences))),
+        // What the others count is suspicion, and nothing that anybody has seen.
+        _ if finding.occurrences > 1 && !finding.evidence.interleavings.is_empty() => {
+            Some(format!("{} times", grouped(finding.occurrences)))
+        }
         _ => None,
     }
 }

@@ -112,6 +112,16 @@ fn colour_only_when_asked_for_and_it_changes_no_letter() {
 }
 
 #[test]
+fn what_only_heuristics_count_was_not_seen() {
+    let mut document = document();
+    document.findings.truncate(1);
+    let render = |document: &Document| render(document, &Excerpts::default(), &width(100));
+    assert!(render(&document).contains("Seen        37 times"));
+    document.findings[0].evidence.interleavings.clear();
+    assert!(!render(&document).contains("Seen"));
+}
+
+#[test]
 fn an_empty_document_says_so() {
     let text = render(
         &Document::new(vec![]),
