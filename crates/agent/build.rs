@@ -1,5 +1,6 @@
 //! Compiles the Java runtime with the JDK at hand and leaves the class files for `include_bytes!`.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,11 +40,11 @@ fn main() -> Result<(), String> {
             String::from_utf8_lossy(&run.stderr)
         ));
     }
-    list_classes(&out)
+    list_classes(&out, sources)
 }
 
-/// Writes the list of classes, superclasses before subclasses (all extend platform classes), for `include!`.
-fn list_classes(out: &Path) -> Result<(), String> {
+/// Writes the list of classes, superclasses before subclasses, for `include!`.
+fn list_classes(out: &Path, sources: &Path) -> Result<(), String> {
     let folder = out.join("java/lang");
     let mut names: Vec<String> = fs::read_dir(&folder)
         .map_err(|e| format!("{}: {e}", folder.display()))?
@@ -51,6 +52,11 @@ fn list_classes(out: &Path) -> Result<(), String> {
         .filter_map(|name| Some(name.strip_suffix(".class")?.to_owned()))
         .collect();
     names.sort();
+    let mut depths = BTreeMap::new();
+    for name in &names {
+        depths.insert(name.clone(), depth(name, sources)?);
+    }
+    names.sort_by_key(|name| depths[name]);
     let mut list = String::from("&[\n");
     for name in names {
         let path = folder.join(format!("{name}.class"));
@@ -62,6 +68,26 @@ fn list_classes(out: &Path) -> Result<(), String> {
     list += "]\n";
     let file = out.join("classes.rs");
     fs::write(&file, list).map_err(|e| format!("{}: {e}", file.display()))
+}
+
+/// How many classes of the runtime a class extends, one over the other.
+fn depth(name: &str, sources: &Path) -> Result<usize, String> {
+    let file = sources.join(name).with_extension("java");
+    // Nested classes extend none.
+    let Ok(text) = fs::read_to_string(&file) else {
+        return Ok(0);
+    };
+    let declaration = text
+        .lines()
+        .find(|line| line.contains("class ") && line.ends_with('{'))
+        .ok_or_else(|| format!("{}: no class", file.display()))?;
+    let mut words = declaration
+        .split_whitespace()
+        .skip_while(|&word| word != "extends");
+    match words.nth(1) {
+        Some(superclass) if superclass.starts_with("Untorn") => Ok(1 + depth(superclass, sources)?),
+        _ => Ok(0),
+    }
 }
 
 fn java_files(folder: &Path) -> Result<Vec<PathBuf>, String> {

@@ -16,7 +16,8 @@ use untorn_classfile::{ClassEditor, ClassFile, EditError, Insn, MethodEditor, Op
 
 use crate::instrument::{ENTRY, Survey};
 
-const RUNTIME: &str = "java/lang/UntornRuntime";
+/// The class of the runtime that methods of the platform call.
+const CALLED: &str = "java/lang/UntornHooks";
 
 /// Where a call goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -201,7 +202,7 @@ pub fn edit(bytes: &[u8]) -> Result<Vec<u8>, EditError> {
                 Call::OnThis(runtime) => (runtime, "(Ljava/lang/Thread;)V"),
                 Call::OnResult(runtime, descriptor) => (runtime, descriptor),
             };
-            let target = editor.pool.method_ref(RUNTIME, runtime, descriptor)?;
+            let target = editor.pool.method_ref(CALLED, runtime, descriptor)?;
             let ready = Ready::new(&mut editor)?;
             let places: Vec<Option<usize>> = match hook.at {
                 At::Entry => vec![None],
@@ -305,7 +306,7 @@ fn give_to_maker<'a>(
     if editor.pool.base().method_ref(method)?.class == name {
         return Ok(());
     }
-    let born = editor.pool.method_ref(RUNTIME, "born", "()J")?;
+    let born = editor.pool.method_ref(CALLED, "born", "()J")?;
     let word = editor.pool.field_ref(name, WORD, "J")?;
     let object = editor.pool.class(OBJECT)?;
     let ready = editor.pool.field_ref(CLASS, BORN, "J")?;
@@ -346,8 +347,8 @@ fn tell_of_sleep<'a>(
         return Ok(());
     }
     let survey = Survey::new(body, &editor.pool)?;
-    let sleeping = editor.pool.method_ref(RUNTIME, "sleeping", "()V")?;
-    let awake = editor.pool.method_ref(RUNTIME, "awake", "()V")?;
+    let sleeping = editor.pool.method_ref(CALLED, "sleeping", "()V")?;
+    let awake = editor.pool.method_ref(CALLED, "awake", "()V")?;
     let throwable = editor.pool.object_type("java/lang/Throwable")?;
     let ready = Ready::new(editor)?;
     for index in calls {
@@ -398,7 +399,7 @@ fn see_to_stop<'a>(
             continue;
         }
         let descriptor = "(Ljava/lang/Thread;Ljava/lang/Object;)V";
-        let instead = editor.pool.method_ref(RUNTIME, "stop", descriptor)?;
+        let instead = editor.pool.method_ref(CALLED, "stop", descriptor)?;
         let [not_yet, behind] = [(); 2].map(|()| body.new_label());
         let ready = Ready::new(editor)?;
         let mut code = body.before(index);

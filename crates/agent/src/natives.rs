@@ -17,7 +17,7 @@ use crate::jvm::{Jni, Jvmti, Where};
 use crate::{Agent, faults};
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_nap(
+extern "system" fn Java_java_lang_UntornNatives_nap(
     _: *mut JNIEnv,
     _: jclass,
     micros: jint,
@@ -59,7 +59,7 @@ pub fn prepare(jvmti: Jvmti) {
 ///
 /// Native code ends with a barrier of the JVM's own; a monitor does not, so without the kernel's help waiting for one does not count.
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_isAway(
+extern "system" fn Java_java_lang_UntornNatives_isAway(
     _: *mut JNIEnv,
     _: jclass,
     thread: jobject,
@@ -73,7 +73,7 @@ extern "system" fn Java_java_lang_UntornRuntime_isAway(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_hold(
+extern "system" fn Java_java_lang_UntornNatives_hold(
     _: *mut JNIEnv,
     _: jclass,
     thread: jobject,
@@ -96,7 +96,7 @@ extern "system" fn Java_java_lang_UntornRuntime_hold(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_goOn(_: *mut JNIEnv, _: jclass, thread: jobject) {
+extern "system" fn Java_java_lang_UntornNatives_goOn(_: *mut JNIEnv, _: jclass, thread: jobject) {
     if let Some(jvmti) = JVMTI.get() {
         // SAFETY: the JVM calls a native method with live references.
         unsafe { jvmti.go_on(thread) };
@@ -104,7 +104,7 @@ extern "system" fn Java_java_lang_UntornRuntime_goOn(_: *mut JNIEnv, _: jclass, 
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_throwInto(
+extern "system" fn Java_java_lang_UntornNatives_throwInto(
     env: *mut JNIEnv,
     _: jclass,
     thread: jobject,
@@ -124,7 +124,7 @@ fn text(env: *mut JNIEnv, string: jstring) -> String {
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_limit(
+extern "system" fn Java_java_lang_UntornNatives_limit(
     env: *mut JNIEnv,
     _: jclass,
     kind: jstring,
@@ -135,7 +135,7 @@ extern "system" fn Java_java_lang_UntornRuntime_limit(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_ranOut(env: *mut JNIEnv, _: jclass, kind: jstring) {
+extern "system" fn Java_java_lang_UntornNatives_ranOut(env: *mut JNIEnv, _: jclass, kind: jstring) {
     catch_unwind(AssertUnwindSafe(|| {
         if let Some(agent) = Agent::get() {
             let kind = text(env, kind);
@@ -148,7 +148,7 @@ extern "system" fn Java_java_lang_UntornRuntime_ranOut(env: *mut JNIEnv, _: jcla
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_untracked(_: *mut JNIEnv, _: jclass) {
+extern "system" fn Java_java_lang_UntornNatives_untracked(_: *mut JNIEnv, _: jclass) {
     catch_unwind(|| {
         if let Some(agent) = Agent::get() {
             let name = "objects no longer tracked: their owner did not answer";
@@ -159,7 +159,7 @@ extern "system" fn Java_java_lang_UntornRuntime_untracked(_: *mut JNIEnv, _: jcl
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_handedOver(
+extern "system" fn Java_java_lang_UntornNatives_handedOver(
     _: *mut JNIEnv,
     _: jclass,
     objects: jint,
@@ -185,7 +185,7 @@ fn declare(env: *mut JNIEnv, name: jstring, make: impl FnOnce(String) -> Declara
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_nameThread(
+extern "system" fn Java_java_lang_UntornNatives_nameThread(
     env: *mut JNIEnv,
     _: jclass,
     id: jint,
@@ -203,7 +203,7 @@ extern "system" fn Java_java_lang_UntornRuntime_nameThread(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_nameClass(
+extern "system" fn Java_java_lang_UntornNatives_nameClass(
     env: *mut JNIEnv,
     _: jclass,
     id: jint,
@@ -216,7 +216,7 @@ extern "system" fn Java_java_lang_UntornRuntime_nameClass(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_nameKey(
+extern "system" fn Java_java_lang_UntornNatives_nameKey(
     env: *mut JNIEnv,
     _: jclass,
     id: jlong,
@@ -242,7 +242,7 @@ fn of_site(env: *mut JNIEnv, site: jint, part: fn((String, String)) -> String) -
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_siteClass(
+extern "system" fn Java_java_lang_UntornNatives_siteClass(
     env: *mut JNIEnv,
     _: jclass,
     site: jint,
@@ -251,7 +251,7 @@ extern "system" fn Java_java_lang_UntornRuntime_siteClass(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_siteField(
+extern "system" fn Java_java_lang_UntornNatives_siteField(
     env: *mut JNIEnv,
     _: jclass,
     site: jint,
@@ -260,7 +260,7 @@ extern "system" fn Java_java_lang_UntornRuntime_siteField(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_sameField(
+extern "system" fn Java_java_lang_UntornNatives_sameField(
     env: *mut JNIEnv,
     _: jclass,
     field: jint,
@@ -280,7 +280,7 @@ extern "system" fn Java_java_lang_UntornRuntime_sameField(
 }
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_steering(env: *mut JNIEnv, _: jclass) -> jstring {
+extern "system" fn Java_java_lang_UntornNatives_steering(env: *mut JNIEnv, _: jclass) -> jstring {
     catch_unwind(AssertUnwindSafe(|| {
         let steered = Agent::get()?.plan.steered.as_ref()?;
         // SAFETY: the JVM calls a native method with the thread's environment.
@@ -297,7 +297,7 @@ const STEERED: [&str; STEERED_KINDS] = untorn_channel::steered::KINDS;
 const STEERED_KINDS: usize = untorn_channel::steered::KINDS.len();
 
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_steered(
+extern "system" fn Java_java_lang_UntornNatives_steered(
     _: *mut JNIEnv,
     _: jclass,
     plan: jint,
@@ -315,7 +315,7 @@ extern "system" fn Java_java_lang_UntornRuntime_steered(
 
 /// What a thread waits for, as JVM TI tells it; 0 if it cannot tell.
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_threadState(
+extern "system" fn Java_java_lang_UntornNatives_threadState(
     _: *mut JNIEnv,
     _: jclass,
     thread: jobject,
@@ -328,7 +328,7 @@ extern "system" fn Java_java_lang_UntornRuntime_threadState(
 
 /// The monitor that a thread is about to enter or waits on; null for none.
 #[unsafe(no_mangle)]
-extern "system" fn Java_java_lang_UntornRuntime_blockedOn(
+extern "system" fn Java_java_lang_UntornNatives_blockedOn(
     _: *mut JNIEnv,
     _: jclass,
     thread: jobject,

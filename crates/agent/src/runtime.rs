@@ -15,6 +15,8 @@ use crate::{faults, frames};
 static CLASSES: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/java/classes.rs"));
 
 const ENTRY: &CStr = c"java/lang/UntornRuntime";
+/// What the platform calls, and the agent where the platform cannot.
+const HOOKS: &CStr = c"java/lang/UntornHooks";
 
 static DEFINED: AtomicBool = AtomicBool::new(false);
 
@@ -61,13 +63,16 @@ pub fn boot(jni: &Jni, memory: u64) -> Result<(), JvmError> {
     let class = jni
         .find(ENTRY)
         .ok_or(JvmError::NotFound("java.lang.UntornRuntime"))?;
-    // SAFETY: the class was just found.
+    let hooks = jni
+        .find(HOOKS)
+        .ok_or(JvmError::NotFound("java.lang.UntornHooks"))?;
+    // SAFETY: the classes were just found.
     unsafe {
         jni.call_static(class, c"boot", memory as i64)?;
         if let (Some(sleeping), Some(awake), Some(thrown)) = (
-            jni.static_method(class, c"blocking", c"()V"),
-            jni.static_method(class, c"awake", c"()V"),
-            jni.static_method(class, c"thrown", c"(Ljava/lang/Throwable;)Z"),
+            jni.static_method(hooks, c"blocking", c"()V"),
+            jni.static_method(hooks, c"awake", c"()V"),
+            jni.static_method(hooks, c"thrown", c"(Ljava/lang/Throwable;)Z"),
         ) {
             SLEEPING.set([sleeping, awake, thrown]).ok();
         }
@@ -124,10 +129,18 @@ mod tests {
 
     #[test]
     fn c1_inlines_nothing_that_all_threads_call() {
-        let (_, bytes) = CLASSES.iter().find(|(name, _)| *name == ENTRY).unwrap();
-        let class = ClassFile::parse(bytes).unwrap();
+        let called = CLASSES
+            .iter()
+            .filter(|(name, _)| [ENTRY, HOOKS].contains(name));
+        let classes: Vec<ClassFile<'_>> = called
+            .map(|(_, bytes)| ClassFile::parse(bytes).unwrap())
+            .collect();
+        assert_eq!(classes.len(), 2);
         let mut seen = 0;
-        for method in &class.methods {
+        let methods = classes
+            .iter()
+            .flat_map(|class| class.methods.iter().map(move |method| (class, method)));
+        for (class, method) in methods {
             if !method.access.has(Access::PUBLIC) || SELDOM.contains(&&*method.name) {
                 continue;
             }

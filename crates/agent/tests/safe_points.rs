@@ -17,12 +17,13 @@ const UNSAFE: &str = "jdk/internal/misc/Unsafe";
 const SHADOW: &str = "java/lang/UntornShadow";
 const OWNER: &str = "java/lang/UntornOwner";
 const RUNTIME: &str = "java/lang/UntornRuntime";
-const THREAD: &str = "java/lang/UntornThread";
+const BOOT: &str = "java/lang/UntornBoot";
+const LOG: &str = "java/lang/UntornLog";
 
 /// What returns to an access that it has recorded.
 const RECORDING: [(&str, &str); 9] = [
     (SHADOW, "record"),
-    (SHADOW, "keep"),
+    (SHADOW, "lockContended"),
     (SHADOW, "touch"),
     (SHADOW, "touchStatic"),
     (OWNER, "claim"),
@@ -59,6 +60,8 @@ struct Method {
 struct Runtime {
     methods: BTreeMap<(String, String), Vec<Method>>,
     natives: BTreeSet<(String, String)>,
+    /// The class that each one extends.
+    superclasses: BTreeMap<String, String>,
 }
 
 impl Runtime {
@@ -71,8 +74,12 @@ impl Runtime {
         let mut runtime = Self {
             methods: BTreeMap::new(),
             natives: BTreeSet::new(),
+            superclasses: BTreeMap::new(),
         };
         for class in &files {
+            if let Some(superclass) = &class.super_name {
+                (runtime.superclasses).insert(class.name.to_string(), superclass.to_string());
+            }
             for method in &class.methods {
                 let name = (class.name.to_string(), method.name.to_string());
                 if method.access.has(Access::NATIVE) {
@@ -92,6 +99,33 @@ impl Runtime {
         let found = found.unwrap_or_else(|| panic!("{class}.{name} is there no more"));
         assert_eq!(found.len(), 1, "{class}.{name} has overloads");
         &found[0]
+    }
+
+    /// The body that a call runs: the class's own or one that it inherits, else that of the class which extends it, since each layer of a context is extended by one.
+    fn body(&self, class: &str, name: &str, descriptor: &str) -> Option<&Method> {
+        let own = |class: &str| {
+            let bodies = self.methods.get(&(class.to_owned(), name.to_owned()))?;
+            bodies.iter().find(|it| it.descriptor == descriptor)
+        };
+        let mut above = Some(class);
+        while let Some(class) = above {
+            if let Some(body) = own(class) {
+                return Some(body);
+            }
+            above = self.superclasses.get(class).map(String::as_str);
+        }
+        let extending = |class: &str| {
+            let mut pairs = self.superclasses.iter();
+            pairs.find_map(|(name, above)| (above == class).then_some(name.as_str()))
+        };
+        let mut below = extending(class);
+        while let Some(class) = below {
+            if let Some(body) = own(class) {
+                return Some(body);
+            }
+            below = extending(class);
+        }
+        None
     }
 
     /// A call of that method; of the first one of its name if there are several.
@@ -126,8 +160,7 @@ impl Runtime {
         if self.natives.contains(&called) {
             return Some(format!("calls the native {name}"));
         }
-        let bodies = self.methods.get(&called).into_iter().flatten();
-        let Some(body) = bodies.into_iter().find(|it| it.descriptor == *descriptor) else {
+        let Some(body) = self.body(class, name, descriptor) else {
             return Some(format!("calls {class}.{name}"));
         };
         inside.push(step.clone());
@@ -136,23 +169,21 @@ impl Runtime {
     }
 }
 
-/// The classes that `UntornThread.boot` initializes, and those that are by then.
+/// The classes that `UntornBoot.boot` initializes, and those that are by then.
 fn initialized_at_boot(files: &[ClassFile<'_>]) -> BTreeSet<String> {
-    let thread = files.iter().find(|class| class.name == THREAD).unwrap();
-    let boot = thread.methods.iter().find(|it| it.name == "boot").unwrap();
-    let code = boot.code(&thread.pool).unwrap().unwrap();
+    let start = files.iter().find(|class| class.name == BOOT).unwrap();
+    let boot = start.methods.iter().find(|it| it.name == "boot").unwrap();
+    let code = boot.code(&start.pool).unwrap().unwrap();
     let named = code.decode().unwrap().into_iter().filter_map(|(_, insn)| {
         let Insn::Ldc { constant, .. } = insn else {
             return None;
         };
-        match thread.pool.constant(constant).unwrap() {
+        match start.pool.constant(constant).unwrap() {
             Constant::Class(name) => Some(name.to_string()),
             _ => None,
         }
     });
-    named
-        .chain([THREAD.to_owned(), RUNTIME.to_owned()])
-        .collect()
+    named.chain([BOOT.to_owned(), RUNTIME.to_owned()]).collect()
 }
 
 fn read(
@@ -341,10 +372,10 @@ fn nothing_between_the_test_and_the_record_is_a_safe_point() {
 fn the_walk_sees_what_would_be_a_safe_point() {
     let runtime = Runtime::read();
     for (class, name, why) in [
-        ("java/lang/UntornBadge", "nap", "Thread.currentThread"),
+        ("java/lang/UntornEpoch", "backOff", "Thread.currentThread"),
         (OWNER, "named", "allocates"),
-        (RUNTIME, "nap", "native"),
-        (THREAD, "room", "moreRoom"),
+        ("java/lang/UntornNatives", "nap", "native"),
+        (LOG, "room", "moreRoom"),
         (UNSAFE, "park", "Unsafe.park"),
         ("java/lang/String", "concat", "String"),
     ] {

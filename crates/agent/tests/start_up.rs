@@ -22,8 +22,8 @@ const STEPS: [&str; 13] = [
     "events",
     "thread",
     "boot",
-    // The first of the runtime's classes, the one that the platform calls, and the last.
-    "define java/lang/UntornBadge",
+    // The first of the runtime's classes, the one that the platform calls, and one of the last.
+    "define java/lang/UntornArrays",
     "define java/lang/UntornRuntime",
     "define java/lang/UntornWord",
     // These are noticed by those that need them.

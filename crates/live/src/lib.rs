@@ -39,5 +39,5 @@ pub use record::record;
 pub use session::Process;
 pub use source::{Demoted, LiveSource, Tally};
 pub use standalone::Standalone;
-pub use transactions::{Room, Scanned, Sifted};
+pub use transactions::{Filtered, Room, Scanned};
 pub use watch::{Options, Ran, Watched, watch, watch_all};

@@ -109,7 +109,7 @@ fn reader() {
     let (status, all) = watch(
         &options,
         |_, source| {
-            if first { hear(source) } else { sift(source) }
+            if first { hear(source) } else { filter(source) }
         },
     )
     .unwrap();
@@ -141,9 +141,9 @@ fn hear(source: &mut LiveSource) -> String {
     )
 }
 
-fn sift(source: &mut LiveSource) -> String {
+fn filter(source: &mut LiveSource) -> String {
     let mut dependences = Dependences::default();
-    let sifted = source.sift(&mut dependences, Room::default());
+    let filtered = source.filter(&mut dependences, Room::default());
     source.reuse_ids();
     source.keep().unwrap();
     let exact = DoubleChecker::new(doublechecker::Options {
@@ -158,10 +158,10 @@ fn sift(source: &mut LiveSource) -> String {
     assert_eq!((tally.refused, tally.put_in, tally.undeclared), (0, 0, 0));
     format!(
         "wanted {} of {}, dropped {}, spilled {}, objects {}, torn {}",
-        sifted.wanted,
-        sifted.scanned.records,
-        sifted.dropped_records,
-        sifted.spilled,
+        filtered.wanted,
+        filtered.scanned.records,
+        filtered.dropped_records,
+        filtered.spilled,
         tally.objects,
         torn.join(" ")
     )

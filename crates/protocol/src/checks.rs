@@ -4,25 +4,25 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Check {
-    /// `UntornBadge.answer`: the poll is taken back before the request is looked for.
+    /// `UntornEpoch.respond`: the poll is taken back before the request is looked for.
     RespondFence,
-    /// `UntornBadge.ask`: the request is there before the poll.
+    /// `UntornEpoch.request`: the request is there before the poll.
     AskBeforePoll,
-    /// `UntornBadge.await`: nobody takes a word before its owner has responded.
+    /// `UntornEpoch.awaitResponse`: nobody takes a word before its owner has responded.
     AwaitResponse,
-    /// `UntornBadge.meet`: the position of a revoked epoch is read after the response.
+    /// `UntornEpoch.coordinate`: the position of a revoked epoch is read after the response.
     PositionAfterResponse,
-    /// `UntornBadge.issue`: an epoch is known before it is used.
+    /// `UntornEpoch.renew`: an epoch is known before it is used.
     EpochKnownFirst,
-    /// `UntornBadge.wakes`: being awake is seen before anything is read.
+    /// `UntornEpoch.unblocks`: being awake is seen before anything is read.
     WakeFence,
     /// `UntornRuntime.isAway`: a thread that waits for a monitor is looked at after a barrier.
     Membarrier,
     /// `Jvmti::is_access`: native methods of `Unsafe` do not count as native code.
     UnsafeIsNoSafePoint,
-    /// `UntornBadge.meet`, `await`, `UntornShadow.contend`: a thread that waits polls.
+    /// `UntornEpoch.coordinate`, `await`, `UntornShadow.contend`: a thread that waits polls.
     WaitersPoll,
-    /// `UntornBadge.PATIENCE`: a thread that does not respond costs its object.
+    /// `UntornEpoch.PATIENCE`: a thread that does not respond costs its object.
     Patience,
     /// `UntornOwner.claim`: an edge from where the revoked epoch ended.
     EdgeFromEpoch,
@@ -32,26 +32,26 @@ pub enum Check {
     SharesFlag,
     /// `UntornOwner.share`: the word is the one that the edge was drawn for.
     ShareIsCurrent,
-    /// `UntornThread.catchUp`: an edge from the last transition to read-shared.
+    /// `UntornReadShared.catchUp`: an edge from the last transition to read-shared.
     EdgeFromShared,
-    /// `UntornThread.see`: that this thread reads what is shared is seen before it looks at a word again.
+    /// `UntornReadShared.see`: that this thread reads what is shared is seen before it looks at a word again.
     SeeFence,
-    /// `UntornBadge.meetAll`: who writes to what is shared waits for its readers.
+    /// `UntornEpoch.coordinateWithAll`: who writes to what is shared waits for its readers.
     ReadersRespond,
-    /// `UntornThread.edgesFromAll`: edges from all of them.
+    /// `UntornEdges.edgesFromAll`: edges from all of them.
     EdgesFromReaders,
-    /// `UntornThread.forgetShared`: nobody is about to share what this thread reads while it forgets that.
+    /// `UntornReadShared.forgetShared`: nobody is about to share what this thread reads while it forgets that.
     ForgetUnderLock,
     /// `UntornOwner.unshare`: the epoch that owns the word is the one after all responses.
     EpochAfterResponses,
-    /// `UntornShadow.settle`: the thread asks itself to free the word.
-    SettledPoll,
+    /// `UntornShadow.deferUnlock`: the thread asks itself to free the word.
+    DeferredPoll,
     /// `UntornShadow.revoke`: the word is marked before its holder is looked at.
     RevokeMark,
     /// `UntornShadow.revoke`: the access is recorded before its thread is looked at.
-    SettledBeforeLook,
+    DeferredBeforeLook,
     /// `UntornShadow.abandon`: what is freed is not offered again.
-    SettledCleared,
+    DeferredCleared,
     /// `UntornShadow.abandon`: a word whose next state is not known gets its old one back.
     RestoreWord,
     /// `UntornThread.end`: the exit is known before the context is gone.
@@ -80,10 +80,10 @@ impl Check {
         Self::EdgesFromReaders,
         Self::ForgetUnderLock,
         Self::EpochAfterResponses,
-        Self::SettledPoll,
+        Self::DeferredPoll,
         Self::RevokeMark,
-        Self::SettledBeforeLook,
-        Self::SettledCleared,
+        Self::DeferredBeforeLook,
+        Self::DeferredCleared,
         Self::RestoreWord,
         Self::ExitBeforeGone,
     ];

@@ -62,7 +62,7 @@ pub struct Log {
 }
 
 impl State {
-    /// `UntornThread.edge`: draws an edge to what this thread writes next, unless an earlier one stands for it.
+    /// `UntornEdges.edge`: draws an edge to what this thread writes next, unless an earlier one stands for it.
     pub fn edge(&mut self, t: usize, from: Point) {
         let source = from.thread as usize;
         if from.position == 0 || source == t || self.threads[t].edges[source] >= from.position {
@@ -86,7 +86,7 @@ impl State {
         }
     }
 
-    /// `UntornThread.write`: the number of the record.
+    /// `UntornLog.write`: the number of the record.
     pub fn write(&mut self, t: usize) -> u8 {
         let thread = &mut self.threads[t];
         thread.written += 1;

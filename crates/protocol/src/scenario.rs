@@ -11,7 +11,7 @@ pub enum Op {
     Poll,
     /// A park that returns, between `UntornRuntime.sleeping` and `awake`.
     Sleep,
-    /// A short sleep of the runtime itself, which frees no word: `UntornBadge.nap`.
+    /// A short sleep of the runtime itself, which frees no word: `UntornEpoch.backOff`.
     Nap,
     /// A monitor that is not free, of which the thread did not tell.
     Block,

@@ -1,6 +1,6 @@
 //! What threads share, and what each keeps to itself.
 //!
-//! The fields are those of `UntornThread`, `UntornBadge` and of shadow words; the table in `docs/internals/tracking.md` says who writes and reads them.
+//! The fields are those of `UntornThread`, `UntornEpoch` and of shadow words; the table in `docs/internals/tracking.md` says who writes and reads them.
 //! What takes part in no decision (ids of objects, numbers of requests) is left out.
 
 use crate::log::Log;
@@ -54,7 +54,7 @@ pub enum Epoch {
     Unused,
     Current(u8),
     /// Its thread did not respond when it was asked for it.
-    Lost(u8),
+    Unanswered(u8),
     /// No thread uses a word under it any more.
     Revoked(Point),
 }
@@ -74,9 +74,9 @@ pub enum Store {
     Data(u8),
     SharedSeen(u8),
     Poll(bool),
-    Settled(Option<Word>),
+    Deferred(Option<Word>),
     Blocked(bool),
-    Sleep(bool),
+    Blocked(bool),
 }
 
 /// The word that a thread has locked.
@@ -105,7 +105,7 @@ pub enum RequestAt {
     Check,
     Issue,
     Wear(u8),
-    Asleep,
+    IsBlocked,
     Ask,
     Poll,
     Await,
@@ -153,7 +153,7 @@ pub enum At {
     UnshareNext(u8),
     UnshareMet(u8),
     UnshareEdges,
-    // UntornShadow.keep, take, contend, revoke, transition, settle
+    // UntornShadow.lockContended, take, contend, revoke, transition, deferUnlock
     Keep,
     Contend,
     RevokeMark,
@@ -167,7 +167,7 @@ pub enum At {
     Rebias,
     Settle,
     // sleeping, awake, nap; monitors; native code; the end
-    Asleep,
+    IsBlocked,
     Blocked,
     Native,
     Ending,
@@ -191,12 +191,12 @@ pub struct Thread {
     pub position: u8,
     pub mine: u8,
     pub poll: bool,
-    pub gate: bool,
-    pub ask: bool,
+    pub request_lock: bool,
+    pub requested: bool,
     /// What is asked for is not an epoch, but what the thread may read as read-shared.
     pub unshares: bool,
-    pub sleep: bool,
-    pub settled: Option<Word>,
+    pub blocked: bool,
+    pub deferred: Option<Word>,
     pub shared_seen: u8,
     pub shares: bool,
     pub blocked: bool,
@@ -245,11 +245,11 @@ impl State {
             position: 0,
             mine: t as u8 + 1,
             poll: false,
-            gate: false,
-            ask: false,
+            request_lock: false,
+            requested: false,
             unshares: false,
-            sleep: false,
-            settled: None,
+            blocked: false,
+            deferred: None,
             shared_seen: u8::from(t == 0 && scenario.first_has_read),
             shares: false,
             blocked: false,

@@ -161,9 +161,9 @@ impl State {
             Store::Data(place) => self.perform(t, place as usize),
             Store::SharedSeen(number) => thread.shared_seen = number,
             Store::Poll(set) => thread.poll = set,
-            Store::Settled(word) => thread.settled = word,
+            Store::Deferred(word) => thread.deferred = word,
             Store::Blocked(blocked) => thread.blocked = blocked,
-            Store::Sleep(asleep) => thread.sleep = asleep,
+            Store::Blocked(blocked) => thread.blocked = blocked,
         }
     }
 

@@ -106,19 +106,23 @@ const MUTATIONS: &[(Check, Fault, &str)] = &[
         Wrong(Unordered),
         "two write what both read",
     ),
-    (Check::SettledPoll, Stuck, "contended, and the holder polls"),
+    (
+        Check::DeferredPoll,
+        Stuck,
+        "contended, and the holder polls",
+    ),
     (
         Check::RevokeMark,
         Wrong(Overlap),
         "contended, and the holder naps",
     ),
     (
-        Check::SettledBeforeLook,
+        Check::DeferredBeforeLook,
         Wrong(Overlap),
         "contended, and the holder naps before its access",
     ),
     (
-        Check::SettledCleared,
+        Check::DeferredCleared,
         Wrong(Overlap),
         "contended, and the holder naps before its access",
     ),

@@ -307,7 +307,7 @@ impl SelectionArgs {
         }
     }
 
-    /// What looks at all that is left when the rest was sifted out.
+    /// What looks at all that is left when the rest was filtered out.
     pub fn precise_analysis(&self) -> Box<dyn Analysis> {
         doublechecker(self.sync_edges == Switch::On, Mode::PreciseOnly)
     }

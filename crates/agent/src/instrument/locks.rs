@@ -12,7 +12,7 @@ use untorn_classfile::edit::{Label, Snippet};
 use untorn_classfile::read::{Access, PoolIndex};
 use untorn_classfile::{ClassEditor, ClassFile, EditError, MethodEditor, Op};
 
-use super::weave::RUNTIME;
+use super::weave::{HOOKS, RUNTIME};
 use crate::Registry;
 use crate::loaders::Loader;
 
@@ -363,7 +363,7 @@ impl Call<'_> {
             if self.stamp { "J" } else { "" },
             if self.mode.is_some() { "I" } else { "" },
         );
-        editor.pool.method_ref(RUNTIME, self.name, &descriptor)
+        editor.pool.method_ref(HOOKS, self.name, &descriptor)
     }
 }
 

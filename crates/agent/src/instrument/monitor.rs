@@ -10,7 +10,7 @@ use untorn_classfile::read::{MemberRef, PoolIndex, VType};
 use untorn_classfile::{MethodEditor, Op};
 
 use super::guard::{Argument, Cleanup, Guards};
-use super::weave::{CONTEXT, Category, Events, OBJECT, RUNTIME, Result, Side, Weaver};
+use super::weave::{CONTEXT, Category, Events, HOOKS, OBJECT, Result, Side, Weaver};
 
 impl Weaver<'_, '_> {
     /// Instruments a `monitorenter`, that of the method's block with this number from 1.
@@ -261,7 +261,7 @@ impl Weaver<'_, '_> {
         }
         let waiting = self.entry("waiting", "Ljava/lang/Object;I")?;
         let woken = self.entry("woken", "Ljava/lang/Object;I")?;
-        let sleeping = self.pool.method_ref(RUNTIME, "sleeping", "()V")?;
+        let sleeping = self.pool.method_ref(HOOKS, "sleeping", "()V")?;
         let cast = self.pool.class(OBJECT)?;
         let (start, end) = self.labels();
         let mut code = self.body.before(index);

@@ -15,6 +15,8 @@ use super::survey::Survey;
 use super::{Counts, Extent, Subject};
 
 pub(super) const RUNTIME: &str = "java/lang/UntornRuntime";
+/// What methods of the platform call, and who calls them.
+pub(super) const HOOKS: &str = "java/lang/UntornHooks";
 pub(super) const CONTEXT: &str = "java/lang/UntornThread";
 /// What a reference is cast to before a local variable of ours keeps it.
 ///
@@ -647,7 +649,7 @@ pub(super) enum Opened {
     Block(u16),
 }
 
-/// Stores that tell the thread of an exit for which there was no stack: see `UntornThread.lost`.
+/// Stores that tell the thread of an exit for which there was no stack: see `UntornRegions.lost`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lost {
     open: PoolIndex,

@@ -29,7 +29,10 @@ fn unpack(jar: &Path, into: &Path) {
     }
 }
 
-/// The methods of the runtime that classes below a directory call, as name and descriptor.
+/// What rewritten classes and the platform's own call.
+const CALLED: [&str; 2] = ["java/lang/UntornRuntime", "java/lang/UntornHooks"];
+
+/// The methods of the runtime that classes below a directory call, as class, name and descriptor.
 fn called(dir: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for path in classes(dir) {
@@ -38,8 +41,11 @@ fn called(dir: &Path) -> BTreeSet<String> {
         for (index, entry) in class.pool.entries() {
             if matches!(entry, Entry::Method { .. }) {
                 let method = class.pool.method_ref(index).unwrap();
-                if method.class == "java/lang/UntornRuntime" {
-                    found.insert(format!("{}{}", method.name, method.descriptor));
+                if CALLED.contains(&&*method.class) {
+                    found.insert(format!(
+                        "{}.{}{}",
+                        method.class, method.name, method.descriptor
+                    ));
                 }
             }
         }
@@ -47,16 +53,18 @@ fn called(dir: &Path) -> BTreeSet<String> {
     found
 }
 
-/// The public methods of the product's runtime.
+/// The methods of the product's runtime there.
 fn offered() -> BTreeSet<String> {
-    let file = Path::new(env!("OUT_DIR")).join("java/java/lang/UntornRuntime.class");
-    let bytes = std::fs::read(file).unwrap();
-    let class = ClassFile::parse(&bytes).unwrap();
-    class
-        .methods
-        .iter()
-        .map(|method| format!("{}{}", method.name, method.descriptor))
-        .collect()
+    let mut offered = BTreeSet::new();
+    for name in CALLED {
+        let file = Path::new(env!("OUT_DIR")).join(format!("java/{name}.class"));
+        let bytes = std::fs::read(file).unwrap();
+        let class = ClassFile::parse(&bytes).unwrap();
+        for method in &class.methods {
+            offered.insert(format!("{name}.{}{}", method.name, method.descriptor));
+        }
+    }
+    offered
 }
 
 #[test]

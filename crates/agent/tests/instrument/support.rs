@@ -163,6 +163,7 @@ impl Runtime {
                 &["--patch-module", &module],
                 &[
                     &sources.join("java/lang/UntornRuntime.java"),
+                    &sources.join("java/lang/UntornHooks.java"),
                     &sources.join("java/lang/UntornThread.java"),
                 ],
             );

@@ -18,13 +18,13 @@
 //! A node goes on until its thread is entered or, at the next region, has been left: only the first transaction in it is entered, so what follows in it makes no path that program order does not make.
 //!
 //! *Which order is best.*
-//! All orders that respect the edges find every cycle, but the more regions end before edges leave them, the fewer nodes there are: [`Sieve::is_amid`] tells the reader which thread to hear first.
+//! All orders that respect the edges find every cycle, but the more regions end before edges leave them, the fewer nodes there are: [`TransactionFilter::is_amid`] tells the reader which thread to hear first.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use untorn_model::ThreadId;
-use untorn_trace::{Fate, Sieve};
+use untorn_trace::{Decision, TransactionFilter};
 
 use super::graph::{Graph, Limits, NodeId, Open, Stretch};
 
@@ -209,7 +209,7 @@ impl Dependences {
     }
 }
 
-impl Sieve for Dependences {
+impl TransactionFilter for Dependences {
     #[inline]
     fn begin(&mut self, thread: u32, at: u64) {
         let this = self.thread(thread);
@@ -275,7 +275,7 @@ impl Sieve for Dependences {
         self.graph.wants_collection()
     }
 
-    fn search(&mut self, now: &[u64], last: bool, tell: &mut dyn FnMut(Fate, u32, Range<u64>)) {
+    fn search(&mut self, now: &[u64], last: bool, tell: &mut dyn FnMut(Decision, u32, Range<u64>)) {
         let mut open = Vec::new();
         for thread in 0..self.threads.len() {
             let this = &mut self.threads[thread];
@@ -299,11 +299,15 @@ impl Sieve for Dependences {
         let cyclic = &mut self.cyclic;
         let renamed = (self.graph).collect(&open, |stretch| cyclic.push(stretch));
         for stretch in self.cyclic.drain(..) {
-            tell(Fate::Wanted, stretch.thread.0, stretch.start..stretch.end);
+            tell(
+                Decision::Wanted,
+                stretch.thread.0,
+                stretch.start..stretch.end,
+            );
         }
         self.graph.stretches(|stretch| {
             tell(
-                Fate::Undecided,
+                Decision::Undecided,
                 stretch.thread.0,
                 stretch.start..stretch.end,
             );
@@ -326,7 +330,7 @@ impl Sieve for Dependences {
                 Some(this.begin.unwrap_or(NEVER).min(this.since))
             };
             if let Some(rest) = rest.filter(|_| !last) {
-                tell(Fate::Undecided, thread as u32, rest..NEVER);
+                tell(Decision::Undecided, thread as u32, rest..NEVER);
             }
         }
     }

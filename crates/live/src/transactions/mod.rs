@@ -1,15 +1,15 @@
 //! Looks only at transactions that may lie on a cycle; the rest of a run is passed over and freed.
 //!
 //! ```text
-//! chunks ──► order ──► scan: regions, edges ──► sieve: which stretches?
+//! chunks ──► order ──► scan: regions, edges ──► filter: which stretches?
 //!              └─────► store: records as they are ──► wanted ──► decode ──► events
 //! ```
 //!
-//! The sieve ([`untorn_trace::Sieve`]) hears of regions and edges, in an order that respects the edges, and decides; accesses are not taken apart for that.
+//! The filter ([`untorn_trace::TransactionFilter`]) hears of regions and edges, in an order that respects the edges, and decides; accesses are not taken apart for that.
 //! When the program has ended, the wanted stretches are decoded in that same order (`excerpt.rs`), and are the events that the source yields.
 //!
 //! *What the rest means for these events.*
-//! Leaving out whole transactions changes no conflict between the others and no order among them, so what an exact analysis says of the others stays true; that nothing is lost is for the sieve to see to.
+//! Leaving out whole transactions changes no conflict between the others and no order among them, so what an exact analysis says of the others stays true; that nothing is lost is for the filter to see to.
 //! Locks that were taken before a stretch and given up after it are told around it: the thread did hold them, so every order that follows from it is one that was there.
 
 mod excerpt;
@@ -25,7 +25,7 @@ mod tests;
 use std::ops::Range;
 
 use untorn_channel::Declaration;
-use untorn_trace::{Fate, Sieve};
+use untorn_trace::{Decision, TransactionFilter};
 
 use self::keys::Keys;
 use self::locks::Hold;
@@ -41,7 +41,7 @@ pub use self::store::Room;
 
 /// What was counted.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Sifted {
+pub struct Filtered {
     pub scanned: Scanned,
     /// Records of wanted stretches.
     pub wanted: u64,
@@ -58,8 +58,8 @@ pub struct Sifted {
 /// Announcements, and where they are in the order of all records, before they go to their log.
 const ANNOUNCED: usize = 4096;
 
-struct Sifting<'a, S> {
-    sieve: &'a mut S,
+struct Filtering<'a, S> {
+    filter: &'a mut S,
     scans: Vec<Scan>,
     store: Store,
     scanned: Scanned,
@@ -70,7 +70,7 @@ struct Sifting<'a, S> {
     turn: Option<u32>,
 }
 
-impl<S: Sieve> Take for &mut Sifting<'_, S> {
+impl<S: TransactionFilter> Take for &mut Filtering<'_, S> {
     fn records(&mut self, thread: u32, records: &[u64]) {
         let order = self.store.order();
         self.store.push(thread, records);
@@ -80,7 +80,7 @@ impl<S: Sieve> Take for &mut Sifting<'_, S> {
             self.scans.resize_with(index + 1, Scan::default);
         }
         let (scanned, announced) = (&mut self.scanned, &mut self.announced);
-        self.scans[index].records(thread, records, order, self.sieve, scanned, announced);
+        self.scans[index].records(thread, records, order, self.filter, scanned, announced);
     }
 
     fn edge(&mut self, thread: u32, edge: u64, from: u32, position: u64) {
@@ -91,22 +91,22 @@ impl<S: Sieve> Take for &mut Sifting<'_, S> {
             self.scans.resize_with(index + 1, Scan::default);
         }
         self.scanned.records += 1;
-        self.scans[index].edge(thread, from, position, self.sieve);
+        self.scans[index].edge(thread, from, position, self.filter);
     }
 
     fn defers(&self, from: u32, position: u64) -> bool {
-        self.sieve.is_amid(from, position)
+        self.filter.is_amid(from, position)
     }
 }
 
-impl<S: Sieve> Sifting<'_, S> {
+impl<S: TransactionFilter> Filtering<'_, S> {
     /// After a turn: frees what is known to be unwanted, and searches if there is much left.
     fn settle(&mut self) {
         let Some(thread) = self.turn.take() else {
             return;
         };
         let scan = &mut self.scans[thread as usize];
-        let floor = self.sieve.floor(thread, scan.position);
+        let floor = self.filter.floor(thread, scan.position);
         self.store.free_before(thread, floor);
         while scan.starts.front().is_some_and(|s| s.position < floor) {
             scan.starts.pop_front();
@@ -116,7 +116,7 @@ impl<S: Sieve> Sifting<'_, S> {
             self.announcements.push(&self.announced).ok();
             self.announced.clear();
         }
-        if self.sieve.is_due() || self.store.is_full() {
+        if self.filter.is_due() || self.store.is_full() {
             self.search(false);
         }
         self.store.spill_if_due();
@@ -127,13 +127,13 @@ impl<S: Sieve> Sifting<'_, S> {
         let now: Vec<u64> = self.scans.iter().map(|scan| scan.position).collect();
         let mut undecided: Vec<(u32, Range<u64>)> = Vec::new();
         let Self {
-            sieve,
+            filter,
             store,
             scans,
             ..
         } = self;
-        sieve.search(&now, last, &mut |fate, thread, range| match fate {
-            Fate::Wanted => {
+        filter.search(&now, last, &mut |decision, thread, range| match decision {
+            Decision::Wanted => {
                 let starts = scans.get(thread as usize).map(|scan| &scan.starts);
                 let holds = starts.into_iter().flat_map(|starts| {
                     let first = starts.partition_point(|s| s.position < range.start);
@@ -143,7 +143,7 @@ impl<S: Sieve> Sifting<'_, S> {
                 let holds: Vec<Hold> = holds.collect();
                 store.keep(thread, range, &holds);
             }
-            Fate::Undecided => undecided.push((thread, range)),
+            Decision::Undecided => undecided.push((thread, range)),
         });
         undecided.sort_unstable_by_key(|(thread, range)| (*thread, range.start));
         store.sweep(&undecided);
@@ -154,10 +154,10 @@ impl<S: Sieve> Sifting<'_, S> {
 }
 
 impl LiveSource {
-    /// Hears the run to its end, and from then on yields the events of what the sieve wants.
-    pub fn sift<S: Sieve>(&mut self, sieve: &mut S, room: Room) -> Sifted {
-        let mut sifting = Sifting {
-            sieve,
+    /// Hears the run to its end, and from then on yields the events of what the filter wants.
+    pub fn filter<S: TransactionFilter>(&mut self, filter: &mut S, room: Room) -> Filtered {
+        let mut filtering = Filtering {
+            filter,
             scans: Vec::new(),
             store: Store::new(room),
             scanned: Scanned::default(),
@@ -168,8 +168,8 @@ impl LiveSource {
         };
         let mut keys = Keys::default();
         loop {
-            while self.lines().turn(&mut sifting) {
-                sifting.settle();
+            while self.lines().turn(&mut filtering) {
+                filtering.settle();
             }
             self.learn_waiting(|declaration| put_aside(declaration, &mut keys));
             if self.is_late(Share::Reading) || !self.receive() {
@@ -177,23 +177,23 @@ impl LiveSource {
             }
         }
         self.leave_the_rest();
-        sifting.store.until = self.until(Share::Keeping);
-        sifting.search(true);
-        sifting.announcements.push(&sifting.announced).ok();
-        let (store, announcements) = (sifting.store, sifting.announcements);
-        let sifted = Sifted {
-            scanned: sifting.scanned,
+        filtering.store.until = self.until(Share::Keeping);
+        filtering.search(true);
+        filtering.announcements.push(&filtering.announced).ok();
+        let (store, announcements) = (filtering.store, filtering.announcements);
+        let filtered = Filtered {
+            scanned: filtering.scanned,
             wanted: store.wanted,
             dropped_stretches: store.dropped.0,
             dropped_records: store.dropped.1,
-            searches: sifting.searches,
+            searches: filtering.searches,
             spilled: store.spilled + store.kept.spilled() + announcements.spilled(),
             most_bytes: store.most_resident * 8,
         };
         self.learn_the_rest(|declaration| put_aside(declaration, &mut keys));
         self.leave_out(store.left_out);
         self.yield_only(Excerpt::new(store, announcements, keys));
-        sifted
+        filtered
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use untorn_channel::Record;
 use untorn_channel::record::LockOp;
-use untorn_trace::Sieve;
+use untorn_trace::TransactionFilter;
 
 use super::locks::{Hold, Holds};
 
@@ -54,12 +54,12 @@ pub struct Scan {
 
 impl Scan {
     /// Passes records of this thread, of which the first has this place in the order of all; `announce` gets what names locks and objects or says that they are gone, each after its place.
-    pub fn records<S: Sieve>(
+    pub fn records<S: TransactionFilter>(
         &mut self,
         thread: u32,
         records: &[u64],
         order: u64,
-        sieve: &mut S,
+        filter: &mut S,
         counted: &mut Scanned,
         announce: &mut Vec<u64>,
     ) {
@@ -71,7 +71,7 @@ impl Scan {
                 .take_while(|bits| Record::is_access(**bits))
                 .count();
             if accesses > 0 {
-                self.accesses(thread, accesses as u64, sieve, counted);
+                self.accesses(thread, accesses as u64, filter, counted);
                 rest = &rest[accesses..];
             }
             let Some((&bits, after)) = rest.split_first() else {
@@ -81,40 +81,46 @@ impl Scan {
                 announce.extend([place(rest), bits]);
             }
             rest = after;
-            self.control(thread, bits, sieve, counted);
+            self.control(thread, bits, filter, counted);
             self.position += 1;
         }
         counted.records += records.len() as u64;
     }
 
     #[inline]
-    fn accesses<S: Sieve>(
+    fn accesses<S: TransactionFilter>(
         &mut self,
         thread: u32,
         count: u64,
-        sieve: &mut S,
+        filter: &mut S,
         counted: &mut Scanned,
     ) {
         if self.regions.is_empty() {
             counted.accesses_outside += count;
         } else {
             counted.accesses_inside += count;
-            self.act(thread, sieve);
+            self.act(thread, filter);
         }
         self.position += count;
     }
 
     /// Something that others can depend on.
     #[inline]
-    fn act<S: Sieve>(&mut self, thread: u32, sieve: &mut S) {
+    fn act<S: TransactionFilter>(&mut self, thread: u32, filter: &mut S) {
         if !self.acted && !self.regions.is_empty() {
             self.acted = true;
-            sieve.act(thread, self.position);
+            filter.act(thread, self.position);
         }
     }
 
     #[inline]
-    fn control<S: Sieve>(&mut self, thread: u32, bits: u64, sieve: &mut S, counted: &mut Scanned) {
+    fn control<S: TransactionFilter>(
+        &mut self,
+        thread: u32,
+        bits: u64,
+        filter: &mut S,
+        counted: &mut Scanned,
+    ) {
         match Record::decode(bits) {
             Some(Record::Begin { region }) => {
                 self.regions.push(region);
@@ -122,7 +128,7 @@ impl Scan {
                     counted.regular_transactions += 1;
                     self.acted = false;
                     self.may_start(self.position);
-                    sieve.begin(thread, self.position);
+                    filter.begin(thread, self.position);
                 }
             }
             Some(Record::End { region }) => {
@@ -130,7 +136,7 @@ impl Scan {
                 if let Some(at) = self.regions.iter().rposition(|open| *open == region) {
                     self.regions.truncate(at);
                     if at == 0 {
-                        sieve.end(thread);
+                        filter.end(thread);
                     }
                 }
             }
@@ -140,7 +146,7 @@ impl Scan {
                     op,
                     LockOp::Acquire | LockOp::AcquireShared | LockOp::Wake | LockOp::Await
                 ) {
-                    self.act(thread, sieve);
+                    self.act(thread, filter);
                 }
                 self.holds.follow(op, lock);
             }
@@ -148,25 +154,31 @@ impl Scan {
                 let left = self.regions.len().saturating_sub(regions as usize);
                 self.regions.truncate(left);
                 if left == 0 {
-                    sieve.end(thread);
+                    filter.end(thread);
                 }
             }
             Some(Record::Released { lock }) => {
-                self.act(thread, sieve);
+                self.act(thread, filter);
                 self.holds.follow(LockOp::Release, lock);
             }
-            Some(Record::Fork { .. }) => self.act(thread, sieve),
+            Some(Record::Fork { .. }) => self.act(thread, filter),
             _ => {}
         }
     }
 
     /// Passes an edge.
-    pub fn edge<S: Sieve>(&mut self, thread: u32, from: u32, before: u64, sieve: &mut S) {
+    pub fn edge<S: TransactionFilter>(
+        &mut self,
+        thread: u32,
+        from: u32,
+        before: u64,
+        filter: &mut S,
+    ) {
         if from != thread {
             if self.regions.is_empty() {
                 self.may_start(self.position);
             }
-            sieve.depend(thread, self.position, from, before);
+            filter.depend(thread, self.position, from, before);
         }
         self.position += 1;
     }

@@ -1,4 +1,4 @@
-//! Random runs, written as the runtime writes them, heard in full and sifted.
+//! Random runs, written as the runtime writes them, heard in full and filtered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use untorn_channel::record::LockOp;
 use untorn_channel::{Declaration as Told, Record, SharedMemory};
 use untorn_findings::{Kind, Region, Verdict};
 
-use super::{Room, Sifted};
+use super::{Filtered, Room};
 use crate::drain::{Chunk, Passed};
 use crate::source::LiveSource;
 
@@ -399,16 +399,16 @@ const SMALL: Room = Room {
     block: 8,
 };
 
-fn sifted(
+fn filtered(
     world: &World,
     cuts: &[(usize, usize)],
     every: usize,
     room: Room,
-) -> (LiveSource, Sifted) {
+) -> (LiveSource, Filtered) {
     let mut source = world.source(cuts);
     let mut dependences = Dependences::searching_after(every);
-    let sifted = source.sift(&mut dependences, room);
-    (source, sifted)
+    let filtered = source.filter(&mut dependences, room);
+    (source, filtered)
 }
 
 fn steps() -> impl Strategy<Value = Vec<(usize, Act)>> {
@@ -429,13 +429,13 @@ proptest! {
     ) {
         let world = run_of(&steps);
         let full = analyzed(world.source(&cuts), all_torn());
-        let (source, counted) = sifted(&world, &cuts, every, SMALL);
+        let (source, counted) = filtered(&world, &cuts, every, SMALL);
         prop_assert_eq!(counted.dropped_records, 0);
         let excerpt = analyzed(source, all_torn());
         prop_assert_eq!(torn(&excerpt), torn(&full));
         prop_assert_eq!(excerpt.findings.is_empty(), full.findings.is_empty());
 
-        let (source, _) = sifted(&world, &cuts, every, SMALL);
+        let (source, _) = filtered(&world, &cuts, every, SMALL);
         let found = analyzed(source, exact());
         prop_assert_eq!(found.findings.is_empty(), full.findings.is_empty());
         prop_assert!(torn(&found).is_subset(&torn(&full)));
@@ -459,8 +459,8 @@ proptest! {
         let world = run_of(&steps);
         let full = analyzed(world.source(&cuts), all_torn());
         let room = Room { disk, ..SMALL };
-        let (source, counted) = sifted(&world, &cuts, every, room);
-        let (_, all) = sifted(&world, &cuts, every, SMALL);
+        let (source, counted) = filtered(&world, &cuts, every, room);
+        let (_, all) = filtered(&world, &cuts, every, SMALL);
         prop_assert_eq!(counted.wanted + counted.dropped_records, all.wanted);
         prop_assert!(counted.wanted * 8 <= disk);
         let excerpt = analyzed(source, all_torn());
@@ -499,7 +499,7 @@ fn regions_that_take_turns_are_freed_unread() {
         ]);
     }
     let world = run_of(&steps);
-    let (mut source, counted) = sifted(&world, &[], 1 << 10, Room::default());
+    let (mut source, counted) = filtered(&world, &[], 1 << 10, Room::default());
     assert_eq!(counted.scanned.regular_transactions, 500);
     assert_eq!(counted.scanned.accesses_inside, 500);
     assert_eq!(counted.wanted, 0);

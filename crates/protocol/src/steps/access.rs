@@ -139,7 +139,7 @@ impl Steps<'_> {
             return;
         };
         let (u, end) = match self.from.epochs[epoch as usize] {
-            Epoch::Current(u) | Epoch::Lost(u) => (u, None),
+            Epoch::Current(u) | Epoch::Unanswered(u) => (u, None),
             Epoch::Revoked(point) => (point.thread, Some(point)),
             // What a thread finds there that comes before the epoch is known.
             Epoch::Unused => (t as u8, Some(Point::default())),

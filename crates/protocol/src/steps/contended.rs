@@ -5,7 +5,7 @@ use crate::checks::{Check, Checks};
 use crate::state::{At, Held, Mode, State, Store, Word};
 
 impl Steps<'_> {
-    /// `UntornShadow.keep` and `take`: locks the word unless another thread holds it.
+    /// `UntornShadow.lockContended` and `take`: locks the word unless another thread holds it.
     pub(super) fn keep(&self, t: usize) {
         let thread = &self.from.threads[t];
         if thread.held.is_some() {
@@ -15,9 +15,11 @@ impl Steps<'_> {
         }
         let object = thread.object;
         match self.from.words[object as usize] {
-            Word::Untracked => self.step(t, "keep: given up before", |n| n.threads[t].advance()),
+            Word::Untracked => self.step(t, "lockContended: given up before", |n| {
+                n.threads[t].advance()
+            }),
             Word::Owned(..) | Word::Shared(_) => {
-                self.step(t, "keep: to be locked no more", |n| {
+                self.step(t, "lockContended: to be locked no more", |n| {
                     n.threads[t].to(At::Begin);
                 });
             }
@@ -54,9 +56,9 @@ impl Steps<'_> {
             return self.step(t, "contend: it is free", |n| n.threads[t].to(At::Keep));
         };
         let holder = &self.from.threads[by as usize];
-        if !holder.gate {
-            self.fenced(t, "revoke: enters the holder's gate", |n| {
-                n.threads[by as usize].gate = true;
+        if !holder.request_lock {
+            self.fenced(t, "revoke: takes the holder's request lock", |n| {
+                n.threads[by as usize].request_lock = true;
                 n.threads[t].loaded = word;
                 n.threads[t].to(At::RevokeMark);
             });
@@ -77,10 +79,10 @@ impl Steps<'_> {
             return;
         };
         let u = by as usize;
-        let settled_first = self.checks.has(Check::SettledBeforeLook);
+        let deferred_first = self.checks.has(Check::DeferredBeforeLook);
         let looks = |n: &mut State, at: At| n.threads[t].to(at);
         let leaves = |n: &mut State| {
-            n.threads[u].gate = false;
+            n.threads[u].request_lock = false;
             n.threads[t].revoked = None;
             n.threads[t].to(At::Contend);
         };
@@ -93,7 +95,7 @@ impl Steps<'_> {
                     n.threads[t].loaded = marked;
                     looks(
                         n,
-                        if settled_first {
+                        if deferred_first {
                             At::RevokeLoad
                         } else {
                             At::RevokeBarrier
@@ -104,20 +106,20 @@ impl Steps<'_> {
                 }
             }),
             At::RevokeLoad => self.fenced(t, "revoke: is the access recorded?", |n| {
-                n.threads[t].revoked = n.threads[u].settled;
+                n.threads[t].revoked = n.threads[u].deferred;
                 if n.threads[t].revoked.is_none() {
                     leaves(n);
-                } else if settled_first {
+                } else if deferred_first {
                     looks(n, At::RevokeBarrier);
                 } else {
                     looks(n, At::RevokeCas);
                 }
             }),
-            At::RevokeBarrier => self.fenced(t, "look: is it asleep? the barrier", |n| {
-                if n.threads[u].sleep {
+            At::RevokeBarrier => self.fenced(t, "isAtSafePoint: is it blocked? the barrier", |n| {
+                if n.threads[u].blocked {
                     looks(
                         n,
-                        if settled_first {
+                        if deferred_first {
                             At::RevokeCas
                         } else {
                             At::RevokeLoad
@@ -132,24 +134,28 @@ impl Steps<'_> {
             }),
             At::RevokeLook => {
                 let away = self.is_away(u);
-                self.fenced(t, "look: is it away?", |n| {
+                self.fenced(t, "isAtSafePoint: is it away?", |n| {
                     if !away {
                         leaves(n);
-                    } else if settled_first {
+                    } else if deferred_first {
                         looks(n, At::RevokeCas);
                     } else {
                         looks(n, At::RevokeLoad);
                     }
                 });
             }
-            At::RevokeCas => self.fenced(t, "revoke: frees the word, leaves the gate", |n| {
-                if n.words[object] == n.threads[t].loaded
-                    && let Some(free) = n.threads[t].revoked
-                {
-                    n.words[object] = free;
-                }
-                leaves(n);
-            }),
+            At::RevokeCas => self.fenced(
+                t,
+                "revoke: frees the word, releases the request lock",
+                |n| {
+                    if n.words[object] == n.threads[t].loaded
+                        && let Some(free) = n.threads[t].revoked
+                    {
+                        n.words[object] = free;
+                    }
+                    leaves(n);
+                },
+            ),
             _ => {}
         }
     }
@@ -160,8 +166,8 @@ impl Steps<'_> {
         let (before, writes) = (thread.loaded, thread.writes);
         let own = |mode| Word::Free(mode, t as u8);
         if at == At::TransitionNap {
-            return self.fenced(t, "nap: is awake again", |n| {
-                n.threads[t].sleep = false;
+            return self.fenced(t, "backOff: is awake again", |n| {
+                n.threads[t].blocked = false;
                 n.threads[t].to(At::Transition);
             });
         }
@@ -207,12 +213,12 @@ impl Steps<'_> {
         });
     }
 
-    /// `UntornShadow.peaceful`: a word that stays as it is may be owned, or shared, again.
+    /// `UntornShadow.rebiased`: a word that stays as it is may be owned, or shared, again.
     pub(super) fn rebias(&self, t: usize) {
         let thread = &self.from.threads[t];
         let (loaded, mine) = (thread.loaded, thread.mine);
         let stays = thread.held.and_then(|held| held.after) == Some(loaded);
-        self.step(t, "keep: the word stays contended", |n| {
+        self.step(t, "lockContended: the word stays contended", |n| {
             n.threads[t].to(At::Settle);
         });
         let biased = match loaded {
@@ -221,24 +227,24 @@ impl Steps<'_> {
             _ => return,
         };
         if stays && mine != 0 {
-            self.step(t, "peaceful: the word is re-biased", |n| {
+            self.step(t, "rebiased: the word is re-biased", |n| {
                 n.become_next(t, biased);
                 n.threads[t].to(At::Settle);
             });
         }
     }
 
-    /// `UntornShadow.settle`: the record, and the promise to free the word.
+    /// `UntornShadow.deferUnlock`: the record, and the promise to free the word.
     pub(super) fn settle(&self, t: usize) {
         let thread = &self.from.threads[t];
         if !thread.has_room(4) || !thread.pending.contains(&None) {
             return;
         }
-        self.step(t, "settle: the record", |n| {
+        self.step(t, "deferUnlock: the record", |n| {
             n.record(t);
             let after = n.threads[t].held.and_then(|held| held.after);
-            n.threads[t].store(Store::Settled(after));
-            if self.checks.has(Check::SettledPoll) {
+            n.threads[t].store(Store::Deferred(after));
+            if self.checks.has(Check::DeferredPoll) {
                 n.threads[t].store(Store::Poll(true));
             }
             n.threads[t].to(At::Access);
@@ -268,8 +274,8 @@ impl State {
                 Word::Free(Mode::WrEx, t as u8)
             });
         }
-        if held.after.is_some() && checks.has(Check::SettledCleared) {
-            self.threads[t].store(Store::Settled(None));
+        if held.after.is_some() && checks.has(Check::DeferredCleared) {
+            self.threads[t].store(Store::Deferred(None));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::state::{At, Point, Respond, State, Store};
 impl Steps<'_> {
     pub(super) fn pause(&self, t: usize, op: Op) {
         let thread = &self.from.threads[t];
-        let settled = thread.held.is_some_and(|held| held.after.is_some());
+        let deferred = thread.held.is_some_and(|held| held.after.is_some());
         match op {
             Op::Read(_) | Op::Write(_) => {}
             Op::Poll => self.step(t, "poll", |n| {
@@ -17,11 +17,11 @@ impl Steps<'_> {
                 }
                 n.threads[t].advance();
             }),
-            Op::Sleep | Op::Park if settled => self.fenced(t, "sleeps: frees its word", |n| {
+            Op::Sleep | Op::Park if deferred => self.fenced(t, "blocks: frees its word", |n| {
                 n.abandon(t, self.checks);
             }),
-            Op::Sleep | Op::Nap | Op::Park => self.fenced(t, "sleeps: falls asleep", |n| {
-                n.threads[t].sleep = true;
+            Op::Sleep | Op::Nap | Op::Park => self.fenced(t, "blocks", |n| {
+                n.threads[t].blocked = true;
                 n.threads[t].to(if op == Op::Park {
                     At::Parked
                 } else {
@@ -63,13 +63,13 @@ impl Steps<'_> {
     pub(super) fn life(&self, t: usize, at: At) {
         match at {
             At::Asleep if self.checks.has(Check::WakeFence) => {
-                self.fenced(t, "wakes", |n| {
-                    n.threads[t].sleep = false;
+                self.fenced(t, "unblocks", |n| {
+                    n.threads[t].blocked = false;
                     n.threads[t].advance();
                 });
             }
-            At::Asleep => self.step(t, "wakes, without a fence", |n| {
-                n.threads[t].store(Store::Sleep(false));
+            At::Asleep => self.step(t, "unblocks, without a fence", |n| {
+                n.threads[t].store(Store::Blocked(false));
                 n.threads[t].advance();
             }),
             At::Blocked if self.from.threads[t].has_room(1) => {

@@ -1,16 +1,16 @@
-//! `UntornBadge`: coordination. A thread revokes what another one owns, and that one responds.
+//! `UntornEpoch`: coordination. A thread revokes what another one owns, and that one responds.
 
 use super::Steps;
 use crate::checks::Check;
 use crate::state::{At, EPOCHS, Epoch, Point, Request, RequestAt, Respond, State, Store};
 
 impl Steps<'_> {
-    /// `UntornBadge.answer`.
+    /// `UntornEpoch.respond`.
     pub(super) fn respond(&self, t: usize) {
         match self.from.threads[t].respond {
             Respond::Clear if !self.from.threads[t].has_room(1) => {}
             Respond::No => {}
-            Respond::Clear => self.step(t, "answer: takes the poll back", |n| {
+            Respond::Clear => self.step(t, "respond: takes the poll back", |n| {
                 let thread = &mut n.threads[t];
                 thread.store(Store::Poll(false));
                 thread.respond = if thread.held.is_some_and(|held| held.after.is_some()) {
@@ -19,20 +19,25 @@ impl Steps<'_> {
                     Respond::LoadAsk
                 };
             }),
-            Respond::Free => self.fenced(t, "answer: frees its word", |n| {
+            Respond::Free => self.fenced(t, "respond: frees its word", |n| {
                 n.abandon(t, self.checks);
                 n.threads[t].respond = Respond::LoadAsk;
             }),
             Respond::LoadAsk => {
-                self.fenced_if(Check::RespondFence, t, "answer: looks for a request", |n| {
-                    let thread = &mut n.threads[t];
-                    let reads = thread.seen != 0 || thread.shares;
-                    thread.respond = match thread.ask {
-                        true if thread.unshares && reads => Respond::Forget,
-                        true => Respond::Answer,
-                        false => Respond::No,
-                    };
-                });
+                self.fenced_if(
+                    Check::RespondFence,
+                    t,
+                    "respond: looks for a request",
+                    |n| {
+                        let thread = &mut n.threads[t];
+                        let reads = thread.seen != 0 || thread.shares;
+                        thread.respond = match thread.requested {
+                            true if thread.unshares && reads => Respond::Forget,
+                            true => Respond::Answer,
+                            false => Respond::No,
+                        };
+                    },
+                );
             }
             Respond::Forget => {
                 let locked = self.checks.has(Check::ForgetUnderLock);
@@ -44,8 +49,8 @@ impl Steps<'_> {
                     });
                 }
             }
-            Respond::Answer => self.fenced(t, "answer: responds", |n| {
-                (n.threads[t].ask, n.threads[t].unshares) = (false, false);
+            Respond::Answer => self.fenced(t, "respond: responds", |n| {
+                (n.threads[t].requested, n.threads[t].unshares) = (false, false);
                 n.threads[t].respond = Respond::No;
             }),
         }
@@ -75,7 +80,7 @@ impl Steps<'_> {
         thread.native || thread.blocked || in_access || !thread.registered
     }
 
-    /// `UntornBadge.meet`.
+    /// `UntornEpoch.coordinate`.
     pub(super) fn request(&self, t: usize) {
         let Some(request) = self.from.threads[t].request else {
             return;
@@ -87,47 +92,53 @@ impl Steps<'_> {
         };
         match request.at {
             RequestAt::Gate => {
-                if !other.gate {
+                if !other.request_lock {
                     let after = if epoch == 0 {
-                        RequestAt::Asleep
+                        RequestAt::IsBlocked
                     } else {
                         RequestAt::Check
                     };
-                    self.fenced(t, "meet: enters the gate", |n| {
-                        n.threads[u].gate = true;
+                    self.fenced(t, "coordinate: takes the request lock", |n| {
+                        n.threads[u].request_lock = true;
                         next(n, after);
                     });
                 } else if epoch != 0 && matches!(self.from.epochs[epoch], Epoch::Revoked(_)) {
-                    self.step(t, "meet: another one has met it", |n| n.met(t, true));
+                    self.step(t, "coordinate: another one has done it", |n| {
+                        n.coordinated(t, true)
+                    });
                 }
                 self.wait(t);
             }
             RequestAt::Check => {
-                self.fenced(t, "meet: loads the epoch", |n| match n.epochs[epoch] {
-                    Epoch::Revoked(_) => {
-                        n.threads[u].gate = false;
-                        n.met(t, true);
+                self.fenced(t, "coordinate: loads the epoch", |n| {
+                    match n.epochs[epoch] {
+                        Epoch::Revoked(_) => {
+                            n.threads[u].request_lock = false;
+                            n.coordinated(t, true);
+                        }
+                        Epoch::Unanswered(_)
+                            if other.requested && !other.blocked && !self.is_away(u) =>
+                        {
+                            n.threads[u].request_lock = false;
+                            n.coordinated(t, false);
+                        }
+                        _ => next(n, RequestAt::Issue),
                     }
-                    Epoch::Lost(_) if other.ask && !other.sleep && !self.is_away(u) => {
-                        n.threads[u].gate = false;
-                        n.met(t, false);
-                    }
-                    _ => next(n, RequestAt::Issue),
                 });
             }
             RequestAt::Issue => self.issue(t, request),
-            RequestAt::Wear(number) => self.fenced(t, "issue: the epoch is known", |n| {
+            RequestAt::Wear(number) => self.fenced(t, "renew: the epoch is known", |n| {
                 n.epochs[number as usize] = Epoch::Current(u as u8);
-                next(n, RequestAt::Asleep);
+                next(n, RequestAt::IsBlocked);
             }),
-            RequestAt::Asleep => self.fenced(t, "meet: is it asleep?", |n| {
+            RequestAt::IsBlocked => self.fenced(t, "coordinate: is it blocked?", |n| {
                 let early = if self.checks.has(Check::PositionAfterResponse) {
                     0
                 } else {
                     n.threads[u].position
                 };
-                let asleep = n.threads[u].sleep || !self.checks.has(Check::AwaitResponse);
-                let at = if asleep {
+                let blocked = n.threads[u].blocked || !self.checks.has(Check::AwaitResponse);
+                let at = if blocked {
                     RequestAt::Done(true)
                 } else if self.checks.has(Check::AskBeforePoll) {
                     RequestAt::Ask
@@ -140,8 +151,8 @@ impl Steps<'_> {
                     ..request
                 });
             }),
-            RequestAt::Ask => self.fenced(t, "ask: the request", |n| {
-                (n.threads[u].ask, n.threads[u].unshares) = (true, epoch == 0);
+            RequestAt::Ask => self.fenced(t, "request: the request", |n| {
+                (n.threads[u].requested, n.threads[u].unshares) = (true, epoch == 0);
                 let first = self.checks.has(Check::AskBeforePoll);
                 next(
                     n,
@@ -152,7 +163,7 @@ impl Steps<'_> {
                     },
                 );
             }),
-            RequestAt::Poll => self.fenced(t, "ask: the poll", |n| {
+            RequestAt::Poll => self.fenced(t, "request: the poll", |n| {
                 n.threads[u].poll = true;
                 let first = self.checks.has(Check::AskBeforePoll);
                 next(
@@ -165,41 +176,45 @@ impl Steps<'_> {
                 );
             }),
             RequestAt::Await => self.response(t, request),
-            RequestAt::Barrier => self.step(t, "await: looks at it", |n| {
+            RequestAt::Barrier => self.step(t, "awaitResponse: looks at it", |n| {
                 if self.is_away(u) {
-                    (n.threads[u].ask, n.threads[u].unshares) = (false, false);
+                    (n.threads[u].requested, n.threads[u].unshares) = (false, false);
                     next(n, RequestAt::Done(true));
                 } else {
                     next(n, RequestAt::Await);
                 }
             }),
-            RequestAt::Done(met) => self.fenced(t, "meet: the epoch ends, leaves the gate", |n| {
-                if epoch != 0 {
-                    let position = if self.checks.has(Check::PositionAfterResponse) {
-                        n.threads[u].position
-                    } else {
-                        request.early
-                    };
-                    n.epochs[epoch] = if met {
-                        Epoch::Revoked(Point {
-                            thread: u as u8,
-                            position,
-                        })
-                    } else {
-                        Epoch::Lost(u as u8)
-                    };
-                }
-                n.threads[u].gate = false;
-                n.met(t, met);
-            }),
+            RequestAt::Done(responded) => self.fenced(
+                t,
+                "coordinate: the epoch ends, releases the request lock",
+                |n| {
+                    if epoch != 0 {
+                        let position = if self.checks.has(Check::PositionAfterResponse) {
+                            n.threads[u].position
+                        } else {
+                            request.early
+                        };
+                        n.epochs[epoch] = if responded {
+                            Epoch::Revoked(Point {
+                                thread: u as u8,
+                                position,
+                            })
+                        } else {
+                            Epoch::Unanswered(u as u8)
+                        };
+                    }
+                    n.threads[u].request_lock = false;
+                    n.coordinated(t, responded);
+                },
+            ),
         }
     }
 
-    /// `UntornBadge.issue`: the other thread goes on under a new epoch.
+    /// `UntornEpoch.renew`: the other thread goes on under a new epoch.
     fn issue(&self, t: usize, request: Request) {
         let u = request.to as usize;
-        self.fenced(t, "issue: a new epoch", |n| {
-            let mut at = RequestAt::Asleep;
+        self.fenced(t, "renew: a new epoch", |n| {
+            let mut at = RequestAt::IsBlocked;
             if n.threads[u].mine == request.epoch {
                 n.threads[u].mine = 0;
                 if (n.issued as usize) < EPOCHS - 1 {
@@ -216,21 +231,23 @@ impl Steps<'_> {
         });
     }
 
-    /// `UntornBadge.await`.
+    /// `UntornEpoch.awaitResponse`.
     fn response(&self, t: usize, request: Request) {
         let u = request.to as usize;
         let other = &self.from.threads[u];
         let next = |n: &mut State, at| {
             n.threads[t].request = Some(Request { at, ..request });
         };
-        if !other.ask || !other.registered {
-            self.step(t, "await: the response", |n| next(n, RequestAt::Done(true)));
+        if !other.requested || !other.registered {
+            self.step(t, "awaitResponse: the response", |n| {
+                next(n, RequestAt::Done(true))
+            });
             return;
         }
         self.wait(t);
-        if other.sleep {
-            self.fenced(t, "await: it has fallen asleep", |n| {
-                (n.threads[u].ask, n.threads[u].unshares) = (false, false);
+        if other.blocked {
+            self.fenced(t, "awaitResponse: it has blocked", |n| {
+                (n.threads[u].requested, n.threads[u].unshares) = (false, false);
                 next(n, RequestAt::Done(true));
             });
         }
@@ -243,7 +260,7 @@ impl Steps<'_> {
             });
         }
         if self.is_lost(u) {
-            self.step(t, "await: no patience left", |n| {
+            self.step(t, "awaitResponse: no patience left", |n| {
                 next(n, RequestAt::Done(false));
             });
         }
@@ -252,12 +269,12 @@ impl Steps<'_> {
 
 impl State {
     /// A request is over.
-    fn met(&mut self, t: usize, met: bool) {
+    fn coordinated(&mut self, t: usize, responded: bool) {
         let thread = &mut self.threads[t];
         thread.request = None;
         thread.at = match thread.at {
-            At::UnshareMet(u) if met => At::UnshareNext(u + 1),
-            At::Requested if !met => At::GiveUp,
+            At::UnshareMet(u) if responded => At::UnshareNext(u + 1),
+            At::Requested if !responded => At::GiveUp,
             at => at,
         };
     }

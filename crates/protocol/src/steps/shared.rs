@@ -1,4 +1,4 @@
-//! `UntornOwner.share` and `unshare`, `UntornThread.share` and `catchUp`: objects that several threads read.
+//! `UntornOwner.share` and `unshare`, `UntornReadShared.share` and `catchUp`: objects that several threads read.
 
 use super::Steps;
 use crate::checks::Check;
@@ -7,7 +7,7 @@ use crate::state::{
 };
 
 impl Steps<'_> {
-    /// `UntornThread.catchUp`: this thread follows all transitions so far.
+    /// `UntornReadShared.catchUp`: this thread follows all transitions so far.
     pub(super) fn catch_up(&self, t: usize) {
         if self.from.global.is_none() {
             self.fenced(t, "catchUp: an edge from the last transition", |n| {
@@ -17,7 +17,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The end of `UntornThread.see`.
+    /// The end of `UntornReadShared.see`.
     pub(super) fn catch_up_done(&self, t: usize) {
         self.fenced_if(Check::SeeFence, t, "see: the fence", |n| {
             n.threads[t].to(At::Begin);
@@ -71,7 +71,7 @@ impl Steps<'_> {
                 }
             }
             At::ShareNap => self.fenced(t, "share: is awake again", |n| {
-                n.threads[t].sleep = false;
+                n.threads[t].blocked = false;
                 n.threads[t].to(if current {
                     At::ShareEdge
                 } else {
@@ -111,7 +111,7 @@ impl Steps<'_> {
             return None;
         };
         match self.from.epochs[epoch as usize] {
-            Epoch::Current(u) | Epoch::Lost(u) => Some(u as usize),
+            Epoch::Current(u) | Epoch::Unanswered(u) => Some(u as usize),
             Epoch::Revoked(point) => Some(point.thread as usize),
             Epoch::Unused => None,
         }
@@ -120,8 +120,8 @@ impl Steps<'_> {
     /// A short sleep while a lock of the runtime is not free.
     pub(super) fn nap(&self, t: usize, at: At) {
         if self.scenario.naps {
-            self.fenced(t, "nap: falls asleep", |n| {
-                n.threads[t].sleep = true;
+            self.fenced(t, "backOff: blocks", |n| {
+                n.threads[t].blocked = true;
                 n.threads[t].to(at);
             });
         }
@@ -131,26 +131,28 @@ impl Steps<'_> {
     pub(super) fn unshare(&self, t: usize, at: At) {
         match at {
             At::UnshareNext(u) if u as usize == THREADS => {
-                self.step(t, "meetAll: all have responded", |n| {
+                self.step(t, "coordinateWithAll: all have responded", |n| {
                     n.threads[t].to(At::UnshareEdges);
                 });
             }
-            At::UnshareNext(u) => self.step(t, "meetAll: does it read what is shared?", |n| {
-                let other = &n.threads[u as usize];
-                let reads = other.registered && (other.shared_seen != 0 || other.shares);
-                let meets = u as usize != t && reads && self.checks.has(Check::ReadersRespond);
-                n.threads[t].to(if meets {
-                    At::UnshareMet(u)
-                } else {
-                    At::UnshareNext(u + 1)
-                });
-                n.threads[t].request = meets.then_some(Request {
-                    to: u,
-                    epoch: 0,
-                    at: RequestAt::Gate,
-                    early: 0,
-                });
-            }),
+            At::UnshareNext(u) => {
+                self.step(t, "coordinateWithAll: does it read what is shared?", |n| {
+                    let other = &n.threads[u as usize];
+                    let reads = other.registered && (other.shared_seen != 0 || other.shares);
+                    let asks = u as usize != t && reads && self.checks.has(Check::ReadersRespond);
+                    n.threads[t].to(if asks {
+                        At::UnshareMet(u)
+                    } else {
+                        At::UnshareNext(u + 1)
+                    });
+                    n.threads[t].request = asks.then_some(Request {
+                        to: u,
+                        epoch: 0,
+                        at: RequestAt::Gate,
+                        early: 0,
+                    });
+                })
+            }
             At::UnshareMet(_) => self.fenced(t, "unshare: tracks the object no more", |n| {
                 n.words[n.threads[t].object as usize] = Word::Untracked;
                 n.threads[t].held = None;
@@ -188,7 +190,7 @@ impl Steps<'_> {
 }
 
 impl State {
-    /// `UntornThread.edgeFrom`.
+    /// `UntornEdges.edgeFrom`.
     pub fn edge_from(&mut self, t: usize, u: usize) {
         let other = &self.threads[u];
         let from = if other.registered {
@@ -202,7 +204,7 @@ impl State {
         self.edge(t, from);
     }
 
-    /// `UntornThread.edgesFromAll`.
+    /// `UntornEdges.edgesFromAll`.
     pub fn edges_from_all(&mut self, t: usize) {
         for u in 0..THREADS {
             if self.threads[u].registered {
@@ -219,7 +221,7 @@ impl State {
         self.see(t, self.shared_count);
     }
 
-    /// `UntornThread.share`: the number of a transition to read-shared, which follows all earlier ones.
+    /// `UntornReadShared.share`: the number of a transition to read-shared, which follows all earlier ones.
     pub fn number(&mut self, t: usize) {
         self.edge(t, self.last_shared);
         self.shared_count += 1;

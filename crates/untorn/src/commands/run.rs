@@ -15,11 +15,11 @@ use crate::cli::{Format, RunArgs, StatusOf};
 use crate::code::{self, named};
 use crate::commands::demoted;
 use crate::commands::facts::{self, Used};
+use crate::commands::filtering::{filter, suffices};
 use crate::commands::looked::{Looked, Sharing};
 use crate::commands::multi_run::{candidates, chosen, first_run, stale};
 use crate::commands::reproduce::trial::Trials;
 use crate::commands::reproduce::{self, Effort};
-use crate::commands::sifting::{sift, suffices};
 use crate::commands::watching::{
     ending, options, say_left_out, say_unwatched, stats, status_of, warn,
 };
@@ -210,19 +210,19 @@ fn analyze(
         }
     };
     // What may lie on a cycle is looked at when all was heard.
-    let sifts = suffices(args, default(args)) && args.report_every.is_none();
-    if sifts {
+    let filters = suffices(args, default(args)) && args.report_every.is_none();
+    if filters {
         answers.cannot("with --fast, findings are known when the program has ended; --report-every makes them known while it runs");
     } else {
         answers.listen(source);
     }
-    let sifted = sifts.then(|| sift(source));
-    if sifted.is_some() {
+    let filtered = filters.then(|| filter(source));
+    if filtered.is_some() {
         let analysis = args.selection.precise_analysis();
         analyses = vec![(args.selection).of_selected(analysis, &args.output.source)?];
     }
     source.reuse_ids();
-    if sifted.is_none() {
+    if filtered.is_none() {
         analyses.push(Box::new(Sharing::default()));
         if args.output.stats {
             analyses.push(Box::new(Lengths::default()));
@@ -233,7 +233,7 @@ fn analyze(
     }
     let mut outcome =
         untorn_analyses::run_and_tell(source, &mut analyses, &mut |_| {}, &mut answers)?;
-    if let Some(counts) = sifted {
+    if let Some(counts) = filtered {
         counts.put_into(&mut outcome);
     }
     demoted::put_into(&mut outcome, source);

@@ -63,7 +63,7 @@ final class UntornBudget {
     /** Whether another call at that site is recorded although one thread alone has used its object. */
     static boolean covers(int site) {
         if (UntornMode.FIRST) return false;
-        int number = site & UntornThread.SITE_MASK;
+        int number = site & UntornRecord.SITE_MASK;
         int[] spent = sites;
         if (number >= spent.length) spent = grown(number);
         return spent != null && spent[number] < SITE && spent[number]++ < SITE;

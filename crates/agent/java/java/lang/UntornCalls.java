@@ -166,8 +166,8 @@ final class UntornCalls {
 
     /** The access, whose word is held. */
     private static void record(UntornEntry entry, long key, boolean approximate, int site, UntornThread c) {
-        if (approximate) c.writePart((long) UntornThread.APPROXIMATE << UntornThread.OP_SHIFT | 1);
-        if (key != 0) c.writePart((long) UntornThread.KEY << UntornThread.OP_SHIFT | key);
+        if (approximate) c.writePart((long) UntornRecord.APPROXIMATE << UntornRecord.OP_SHIFT | 1);
+        if (key != 0) c.writePart((long) UntornRecord.KEY << UntornRecord.OP_SHIFT | key);
         UntornShadow.unlock(entry, site, c);
         if (approximate || UntornMode.FIRST || (site & UntornRuntime.WRITES) != 0) return;
         long access = UntornShadow.access(site, entry.object());
@@ -210,7 +210,7 @@ final class UntornCalls {
     private static void repeated(UntornEntry entry, Object key, int index, boolean approximate, int site, UntornThread c) {
         long id = key(key, index), word = c.repeatedWord, calls = c.repeatedCalls;
         // What the call has read was read before this.
-        UntornThread.U.loadFence();
+        UntornMemory.U.loadFence();
         if (entry.word() == word && entry.calls() == calls && isKnown(site, word, id, c)) return;
         UntornShadow.abandon(c);
         UntornShadow.take(entry, UntornEntry.WORD, site, c);

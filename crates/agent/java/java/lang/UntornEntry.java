@@ -98,7 +98,7 @@ final class UntornEntry extends WeakReference<Object> {
         UntornWord[] known = words;
         if (known != null) return known;
         try {
-            UntornWord[] made = new UntornWord[Math.max(1, Math.min(length, UntornShadow.ARRAY_WORDS))];
+            UntornWord[] made = new UntornWord[Math.max(1, Math.min(length, UntornArrays.ARRAY_WORDS))];
             for (int i = 0; i < made.length; i++) made[i] = new UntornWord();
             return U.compareAndSetReference(this, WORDS, null, made) ? made : words;
         } catch (VirtualMachineError noMemory) {
@@ -129,10 +129,10 @@ final class UntornEntry extends WeakReference<Object> {
         c.room();
         long made = c.newObject();
         if (made == 0) return 0;
-        c.write((long) UntornThread.NEW_OBJECT << UntornThread.OP_SHIFT
-                | (long) (classId & (1 << 20) - 1) << UntornThread.OBJECT_BITS | made);
+        c.write((long) UntornRecord.NEW_OBJECT << UntornRecord.OP_SHIFT
+                | (long) (classId & (1 << 20) - 1) << UntornRecord.OBJECT_BITS | made);
         // Owned by its finder from the start, so whoever comes next is ordered after the announcement.
-        long fresh = UntornShadow.LOCKS | UntornShadow.RD_EX | c.owner | made;
+        long fresh = UntornShadow.CONTENDED | UntornShadow.RD_EX | c.owner | made;
         for (;;) {
             long now = word;
             if ((now & UntornShadow.OBJECT) != 0) return now & UntornShadow.OBJECT;

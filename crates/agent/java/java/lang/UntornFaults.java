@@ -6,7 +6,7 @@ package java.lang;
  */
 final class UntornFaults {
     /** One time in so many. */
-    private static final int EVERY = (int) UntornRuntime.limit("failures", Integer.MAX_VALUE);
+    private static final int EVERY = (int) UntornNatives.limit("failures", Integer.MAX_VALUE);
     /** Made now: there is no memory later. */
     private static final OutOfMemoryError NO_MEMORY = new OutOfMemoryError("injected");
     private static final StackOverflowError NO_STACK = new StackOverflowError("injected");

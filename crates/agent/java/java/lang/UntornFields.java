@@ -72,7 +72,7 @@ final class UntornFields {
     /** Where a class, or one above it, declares a field. */
     private static long declared(Class<?> k, String name) {
         for (Class<?> at = k; at != null; at = at.getSuperclass()) {
-            long offset = UntornShadow.fieldOffset(at, name);
+            long offset = UntornWords.fieldOffset(at, name);
             if (offset > 0) return offset;
         }
         return 0;

@@ -82,11 +82,11 @@ final class UntornKeys {
     private static long add(Object key, int hash) {
         UntornThread.probe();
         if (size >= LIMIT) return 0;
-        long id = UntornThread.newKey();
-        UntornRuntime.nameKey(id, text(key));
+        long id = UntornMemory.newKey();
+        UntornNatives.nameKey(id, text(key));
         Key made = new Key(key, hash, id, null);
         Key[] grown = size > buckets.length ? new Key[buckets.length * 4] : null;
-        for (int tries = 1; !U.compareAndSetInt(null, LOCK, 0, 1); tries++) UntornThread.pause(tries);
+        for (int tries = 1; !U.compareAndSetInt(null, LOCK, 0, 1); tries++) UntornMemory.pause(tries);
         try {
             Key known = look(buckets, key, hash);
             if (known != null) return known.id;

@@ -9,14 +9,14 @@ package java.lang;
  */
 final class UntornLimits {
     /** Records of a thread, or in a first run its transactions. */
-    static final long POSITIONS = UntornRuntime.limit("positions", (1L << UntornThread.POSITION_BITS) - (1 << 20));
+    static final long POSITIONS = UntornNatives.limit("positions", (1L << UntornRecord.POSITION_BITS) - (1 << 20));
     /** The last thread is nobody. */
-    static final long THREADS = UntornRuntime.limit("threads", (1L << UntornThread.THREAD_BITS) - 1);
-    static final long OBJECTS = UntornRuntime.limit("objects", (1L << UntornThread.OBJECT_BITS) - (1L << 34));
-    static final long LOCKS = UntornRuntime.limit("locks", (1L << UntornThread.LOCK_BITS) - (1 << 24));
-    static final long CLASSES = UntornRuntime.limit("classes", (1L << 20) - (1 << 12));
+    static final long THREADS = UntornNatives.limit("threads", (1L << UntornRecord.THREAD_BITS) - 1);
+    static final long OBJECTS = UntornNatives.limit("objects", (1L << UntornRecord.OBJECT_BITS) - (1L << 34));
+    static final long LOCKS = UntornNatives.limit("locks", (1L << UntornRecord.LOCK_BITS) - (1 << 24));
+    static final long CLASSES = UntornNatives.limit("classes", (1L << 20) - (1 << 12));
     /** Ownership numbers; a thread that gets none owns nothing, and locks words instead: nothing is lost. */
-    static final int OWNERS = (int) UntornRuntime.limit("owners", (1L << UntornThread.THREAD_BITS) - 1);
+    static final int OWNERS = (int) UntornNatives.limit("owners", (1L << UntornRecord.THREAD_BITS) - 1);
 
     /** Kinds that come to their end. Numbers, as a text would be a constant to be looked up, where a word may be locked. */
     static final int OF_POSITIONS = 1, OF_THREADS = 2, OF_OBJECTS = 3, OF_LOCKS = 4, OF_CLASSES = 5;
@@ -38,7 +38,7 @@ final class UntornLimits {
     static void end() {
         UntornRuntime.stop();
         int kind = over;
-        UntornRuntime.ranOut(kind == OF_POSITIONS ? "positions" : kind == OF_THREADS ? "threads"
+        UntornNatives.ranOut(kind == OF_POSITIONS ? "positions" : kind == OF_THREADS ? "threads"
                 : kind == OF_OBJECTS ? "objects" : kind == OF_LOCKS ? "locks" : "classes");
     }
 }

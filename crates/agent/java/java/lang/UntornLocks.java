@@ -56,7 +56,7 @@ final class UntornLocks {
     }
 
     private static long offset(Class<?> k, String field) {
-        return UntornShadow.fieldOffset(k, field);
+        return UntornWords.fieldOffset(k, field);
     }
 
     /** What views and conditions of a lock have in common and its hooks look at; null for what is no lock of the platform. */
@@ -86,7 +86,7 @@ final class UntornLocks {
     private static final ClassValue<Long> VIEWS = new ClassValue<Long>() {
         @Override
         protected Long computeValue(Class<?> k) {
-            return k.getNestHost() == StampedLock.class ? UntornShadow.fieldOffset(k, "this$0") : -1;
+            return k.getNestHost() == StampedLock.class ? UntornWords.fieldOffset(k, "this$0") : -1;
         }
     };
 

@@ -11,14 +11,14 @@ package java.lang;
  * <p>Constants for the JIT; initialized once the options are known, and not used before.
  */
 final class UntornMode {
-    static final boolean FIRST = UntornThread.hasOption(UntornThread.FIRST);
-    static final boolean SECOND = UntornThread.hasOption(UntornThread.SECOND);
+    static final boolean FIRST = UntornBoot.hasOption(UntornBoot.FIRST);
+    static final boolean SECOND = UntornBoot.hasOption(UntornBoot.SECOND);
     /** Whether a second run records what is outside of regions. */
-    static final boolean UNARY = UntornThread.hasOption(UntornThread.UNARY);
+    static final boolean UNARY = UntornBoot.hasOption(UntornBoot.UNARY);
     /** Whether locks that one thread alone has used go unrecorded: nobody asks which locks are held. */
-    static final boolean LONE_LOCKS = UntornThread.hasOption(UntornThread.LONE_LOCKS);
+    static final boolean LONE_LOCKS = UntornBoot.hasOption(UntornBoot.LONE_LOCKS);
     /** Whether threads are held up: see {@link UntornSteer}. */
-    static final boolean STEERED = UntornThread.hasOption(UntornThread.STEERED);
+    static final boolean STEERED = UntornBoot.hasOption(UntornBoot.STEERED);
     /** Added by the rewriter to the number of a region that a second run records. */
     static final int CHOSEN = 1 << 30;
     /** Added to that of a region which is meant to be one step even where its thread waits. */

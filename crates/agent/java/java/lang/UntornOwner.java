@@ -6,29 +6,29 @@ import jdk.internal.vm.annotation.DontInline;
 /**
  * Orders accesses without locking words: the optimistic stage.
  *
- * <p>States are Octet's (table 1 of the DoubleChecker paper), with a badge ({@link UntornBadge}) in the place of the
+ * <p>States are Octet's (table 1 of the DoubleChecker paper), with an epoch ({@link UntornEpoch}) in the place of the
  * thread, and four more:
  *
  * <table>
  * <tr><th>word</th><th>meaning</th></tr>
  * <tr><td>0</td><td>nobody has touched the object</td></tr>
- * <tr><td>badge, id</td><td>one thread alone has touched it, and its accesses were recorded</td></tr>
- * <tr><td>badge alone</td><td>private: one thread alone has touched it; no id, and no access is recorded</td></tr>
- * <tr><td>WrEx, RdEx, badge, id</td><td>shared before, used by one thread now</td></tr>
+ * <tr><td>epoch, id</td><td>one thread alone has touched it, and its accesses were recorded</td></tr>
+ * <tr><td>epoch alone</td><td>private: one thread alone has touched it; no id, and no access is recorded</td></tr>
+ * <tr><td>WrEx, RdEx, epoch, id</td><td>shared before, used by one thread now</td></tr>
  * <tr><td>RdSh, number, id</td><td>read by several; whoever has seen that transition may read</td></tr>
- * <tr><td>{@link UntornShadow#LOCKS} and the rest</td><td>fought over, or used by virtual threads: the pessimistic
+ * <tr><td>{@link UntornShadow#CONTENDED} and the rest</td><td>contended, or used by virtual threads: the pessimistic
  *     stage, until one thread used it for long or many only read it</td></tr>
- * <tr><td>{@link #UNTRACKED}</td><td>given up; see {@link UntornBadge}</td></tr>
+ * <tr><td>{@link #UNTRACKED}</td><td>given up; see {@link UntornEpoch}</td></tr>
  * </table>
  *
- * A thread that finds its own badge (or, reading, a transition that it has seen) writes the record and makes its
+ * A thread that finds its own epoch (or, reading, a transition that it has seen) writes the record and makes its
  * access: nothing can come between, since the word changes hands only when the thread passes a safe point, and no class
  * is loaded there. All other transitions go through {@link #claim}: the edges that order the access first, then a
  * compare-and-set of the word, then the record.
  *
- * <p>Order. A dead badge carries the position of its thread at death, behind all records of accesses under it, and the
- * claimer draws an edge from there. RdEx to RdSh needs no meeting (both only read) and draws an edge from the reader's
- * current position. A write to a read-shared object locks the word, meets every thread, and draws an edge from each of
+ * <p>Order. An ended epoch carries the position of its thread at death, behind all records of accesses under it, and the
+ * claimer draws an edge from there. RdEx to RdSh needs no coordination (both only read) and draws an edge from the reader's
+ * current position. A write to a read-shared object locks the word, coordinates with every thread, and draws an edge from each of
  * them; such objects go to the pessimistic stage. As there, edges leave from positions read in real time, so they
  * never form a cycle.
  *
@@ -45,15 +45,15 @@ import jdk.internal.vm.annotation.DontInline;
  * objects that change hands while they are private are counted.
  * Static fields are never private: everybody can reach them from the start, without any publication.
  * The first recorded access of an object that was private is preceded by an {@code OWNED} record with the first owner.
- * A first run records nothing, so there every word that its thread may write is a badge alone, which takes no call.
+ * A first run records nothing, so there every word that its thread may write is an epoch alone, which takes no call.
  */
 final class UntornOwner {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** An object that is tracked no more: a badge that nobody has. */
+    /** An object that is tracked no more: an epoch that nobody has. */
     static final long UNTRACKED = UntornShadow.OWNER;
 
-    /** So many threads at most share an object for reading: who then writes to it meets them all. */
+    /** So many threads at most share an object for reading: who then writes to it coordinates with all. */
     private static final int READERS = 64;
 
     private UntornOwner() {}
@@ -64,14 +64,14 @@ final class UntornOwner {
         if (c.silent) return;
         Class<?> k = holder.getClass();
         boolean writes = (site & UntornRuntime.WRITES) != 0;
-        boolean fought = false;
+        boolean contended = false;
         for (;;) {
             c.room();
             if (!begin(c)) continue;
             long word = U.getLongVolatile(holder, offset);
             long mine = c.mine;
-            if ((word & UntornShadow.LOCKS) != 0 || word == 0 && mine == UntornBadge.NONE) {
-                if (UntornShadow.keep(holder, offset, site, c)) return;
+            if ((word & UntornShadow.CONTENDED) != 0 || word == 0 && mine == UntornEpoch.NONE) {
+                if (UntornShadow.lockContended(holder, offset, site, c)) return;
                 continue;
             }
             if (word == UNTRACKED || word == mine) return;
@@ -82,12 +82,12 @@ final class UntornOwner {
                 return;
             }
             long state = word & UntornShadow.STATE, object = word & UntornShadow.OBJECT;
-            int badge = (int) ((word & UntornShadow.OWNER) >>> UntornThread.OBJECT_BITS);
+            int epoch = (int) ((word & UntornShadow.OWNER) >>> UntornRecord.OBJECT_BITS);
             if (state == UntornShadow.RD_SH) {
                 if (writes) {
                     if (unshare(holder, offset, word, site, c)) return;
-                } else if (!c.fenced(badge, UntornShadow.UNKNOWN_TRANSITION)) {
-                    c.fence(badge, UntornShadow.UNKNOWN_TRANSITION);
+                } else if (!c.fenced(epoch, UntornShadow.UNKNOWN_TRANSITION)) {
+                    c.fence(epoch, UntornShadow.UNKNOWN_TRANSITION);
                 } else {
                     c.write(UntornShadow.access(site, word));
                     return;
@@ -108,22 +108,22 @@ final class UntornOwner {
                 c.write(UntornShadow.access(site, word));
                 return;
             }
-            UntornThread owner = UntornBadge.owner(badge);
+            UntornThread owner = UntornEpoch.owner(epoch);
             if (owner != null && owner != c) {
-                if (state == UntornShadow.RD_EX && !writes && UntornThread.count() <= READERS
-                        && mine != UntornBadge.NONE) {
+                if (state == UntornShadow.RD_EX && !writes && UntornThreads.count() <= READERS
+                        && mine != UntornEpoch.NONE) {
                     if (share(holder, offset, word, owner, site, c)) return;
-                } else if (!UntornBadge.meet(owner, badge, c)) {
-                    giveUp(holder, offset, word);
+                } else if (!UntornEpoch.coordinate(owner, epoch, c)) {
+                    untrack(holder, offset, word);
                 } else {
                     // Who reads may go on reading beside others, or write next.
-                    fought = (UntornMode.FIRST || state != UntornShadow.FRESH) && (writes || c.chance(2));
+                    contended = (UntornMode.FIRST || state != UntornShadow.FRESH) && (writes || c.chance(2));
                 }
                 continue;
             }
-            if (owner == c || UntornBadge.wearer(badge) == c.id) {
-                // This thread's own badge of earlier.
-                if (mine != UntornBadge.NONE) {
+            if (owner == c || UntornEpoch.formerOwner(epoch) == c.id) {
+                // This thread's own epoch of earlier.
+                if (mine != UntornEpoch.NONE) {
                     long moved = word & ~UntornShadow.OWNER | mine;
                     // Others want what this thread has: while it only reads, they can read beside it and need not ask.
                     if (!writes && (state == UntornShadow.WR_EX || UntornMode.FIRST)) {
@@ -133,21 +133,21 @@ final class UntornOwner {
                     continue;
                 }
             } else {
-                c.edge(UntornBadge.past(badge));
+                c.edge(UntornEpoch.end(epoch));
                 // A first run may wait for room there.
                 if (UntornMode.FIRST && c.mine != mine) continue;
             }
             boolean privately = state == UntornShadow.FRESH, unknown = privately && object == 0;
             if (unknown) object = named(holder, c);
-            if (mine == UntornBadge.NONE || fought) {
+            if (mine == UntornEpoch.NONE || contended) {
                 if (!lock(holder, offset, word, c)) continue;
-                if (privately) handedOver(k, badge, unknown, object, c);
-                c.word = UntornShadow.LOCKS | (writes ? UntornShadow.WR_EX : UntornShadow.RD_EX) | c.owner | object;
-                UntornShadow.settle(site, false, c);
+                if (privately) handedOver(k, epoch, unknown, object, c);
+                c.word = UntornShadow.CONTENDED | (writes ? UntornShadow.WR_EX : UntornShadow.RD_EX) | c.owner | object;
+                UntornShadow.deferUnlock(site, false, c);
             } else {
                 long claimed = exclusive(writes, object, mine);
                 if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
-                if (privately) handedOver(k, badge, unknown, object, c);
+                if (privately) handedOver(k, epoch, unknown, object, c);
                 c.write(UntornShadow.access(site, object));
             }
             return;
@@ -167,36 +167,36 @@ final class UntornOwner {
             long word = U.getLongVolatile(holder, offset), mine = c.mine;
             if (word == mine || word == UNTRACKED || (word & ~UntornShadow.OWNER) != 0) return;
             if (word == 0) {
-                if (mine == UntornBadge.NONE) return;
+                if (mine == UntornEpoch.NONE) return;
                 if (U.compareAndSetLong(holder, offset, 0, first(holder, k, false, mine, c))) return;
                 continue;
             }
-            int badge = (int) (word >>> UntornThread.OBJECT_BITS);
-            UntornThread owner = UntornBadge.owner(badge);
+            int epoch = (int) (word >>> UntornRecord.OBJECT_BITS);
+            UntornThread owner = UntornEpoch.owner(epoch);
             if (owner != null && owner != c) {
-                if (!UntornBadge.meet(owner, badge, c)) giveUp(holder, offset, word);
+                if (!UntornEpoch.coordinate(owner, epoch, c)) untrack(holder, offset, word);
                 continue;
             }
-            boolean own = owner == c || UntornBadge.wearer(badge) == c.id;
-            if (own && mine != UntornBadge.NONE) {
+            boolean own = owner == c || UntornEpoch.formerOwner(epoch) == c.id;
+            if (own && mine != UntornEpoch.NONE) {
                 U.compareAndSetLong(holder, offset, word, mine);
                 continue;
             }
-            if (!own) c.edge(UntornBadge.past(badge));
+            if (!own) c.edge(UntornEpoch.end(epoch));
             long object = named(holder, c);
-            long claimed = mine != UntornBadge.NONE ? exclusive(false, object, mine)
-                    : UntornShadow.LOCKS | UntornShadow.RD_EX | c.owner | object;
+            long claimed = mine != UntornEpoch.NONE ? exclusive(false, object, mine)
+                    : UntornShadow.CONTENDED | UntornShadow.RD_EX | c.owner | object;
             if (!U.compareAndSetLong(holder, offset, word, claimed)) continue;
-            handedOver(k, badge, true, object, c);
+            handedOver(k, epoch, true, object, c);
             return;
         }
     }
 
     /** An object that one thread alone had touched is another one's now; whether its accesses went unrecorded so far. */
-    private static void handedOver(Class<?> k, int badge, boolean unknown, long object, UntornThread c) {
+    private static void handedOver(Class<?> k, int epoch, boolean unknown, long object, UntornThread c) {
         UntornBudget.earn(k);
         if (!unknown || UntornMode.FIRST) return;
-        c.write(owned(UntornBadge.wearer(badge), object));
+        c.write(owned(UntornEpoch.formerOwner(epoch), object));
         c.handedOver++;
     }
 
@@ -215,9 +215,9 @@ final class UntornOwner {
 
     /** Tells the reader who alone touched an object so far; the last number stands for all that do not fit. */
     private static long owned(int thread, long object) {
-        int bits = UntornThread.OP_SHIFT - UntornThread.OBJECT_BITS;
+        int bits = UntornRecord.OP_SHIFT - UntornRecord.OBJECT_BITS;
         long known = Math.min(thread, (1 << bits) - 1);
-        return (long) UntornThread.OWNED << UntornThread.OP_SHIFT | known << UntornThread.OBJECT_BITS | object;
+        return (long) UntornRecord.OWNED << UntornRecord.OP_SHIFT | known << UntornRecord.OBJECT_BITS | object;
     }
 
     /** The word of an object that is owned from now on. */
@@ -229,7 +229,7 @@ final class UntornOwner {
     /** An access begins here unless somebody asks; asked, the thread answers and starts anew. One that is to die is always asked. */
     private static boolean begin(UntornThread c) {
         if (U.getIntVolatile(c, UntornThread.POLL) == 0) return true;
-        UntornBadge.answer(c);
+        UntornEpoch.respond(c);
         return c.death != null;
     }
 
@@ -257,19 +257,19 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
-        if (!UntornBadge.meetAll(c)) {
+        if (!UntornEpoch.coordinateWithAll(c)) {
             c.held = null;
             U.putLongRelease(holder, offset, UNTRACKED);
-            UntornRuntime.untracked();
+            UntornNatives.untracked();
             return true;
         }
         c.edgesFromAll();
-        c.word = UntornShadow.LOCKS | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
-        UntornShadow.settle(site, false, c);
+        c.word = UntornShadow.CONTENDED | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
+        UntornShadow.deferUnlock(site, false, c);
         return true;
     }
 
-    private static void giveUp(Object holder, long offset, long word) {
-        if (U.compareAndSetLong(holder, offset, word, UNTRACKED)) UntornRuntime.untracked();
+    private static void untrack(Object holder, long offset, long word) {
+        if (U.compareAndSetLong(holder, offset, word, UNTRACKED)) UntornNatives.untracked();
     }
 }

@@ -11,11 +11,11 @@ import jdk.internal.vm.annotation.ForceInline;
  * that says whether one thread alone has used them. Objects of watched classes carry both, and so do those of the
  * platform's classes that programs use most. Where the fields are stands in a hidden field of the class.
  *
- * <p>The word of a platform's object is 0 (nobody has used it), a badge with {@link #RECORDED} (it belongs to the thread that
- * made it or used it first, and calls on it are recorded while {@link UntornBudget} allows), a badge alone (private: calls on
+ * <p>The word of a platform's object is 0 (nobody has used it), an epoch with {@link #RECORDED} (it belongs to the thread that
+ * made it or used it first, and calls on it are recorded while {@link UntornBudget} allows), an epoch alone (private: calls on
  * it leave no record and make no entry, by the argument of {@link UntornOwner}), {@link #SHARED} for ever, or
  * {@link UntornOwner#UNTRACKED}. Inside a call
- * of the library a thread may be in native code and be taken for asleep, so a badge is good enough only for what is not
+ * of the library a thread may be in native code and be taken for asleep, so an epoch is good enough only for what is not
  * recorded; calls on what is shared lock the entry's word.
  *
  * <p>The word of a watched object is its shadow word. Calls of the library on such an object, which are those of variable
@@ -30,7 +30,7 @@ final class UntornPlaces {
     /** A word that is nobody's. */
     private static final long SHARED = -2;
 
-    /** Added to a badge: calls are recorded although one thread alone makes them. */
+    /** Added to an epoch: calls are recorded although one thread alone makes them. */
     static final long RECORDED = 1;
 
     private static final String WORD = "$untornWord", ENTRY = "$untornEntry";
@@ -67,7 +67,7 @@ final class UntornPlaces {
         for (Class<?> at = k.isArray() ? null : k; at != null; at = at.getSuperclass()) {
             if (entry == 0) entry = offset(at, ENTRY);
             if (word == 0) word = offset(at, WORD);
-            if (shadow == 0) shadow = offset(at, UntornRuntime.PREFIX);
+            if (shadow == 0) shadow = offset(at, UntornHooks.PREFIX);
         }
         long places = KNOWN | entry | (word != 0 ? word : shadow) << OFFSET_BITS;
         if (word == 0 && shadow != 0) places |= WATCHED;
@@ -83,7 +83,7 @@ final class UntornPlaces {
 
     /** Where a hidden field is that the class itself declares; 0 if it has none. */
     private static long offset(Class<?> k, String field) {
-        return Math.max(0, UntornShadow.fieldOffset(k, field));
+        return Math.max(0, UntornWords.fieldOffset(k, field));
     }
 
     /** Where an object keeps its entry; 0 for nowhere. */
@@ -165,7 +165,7 @@ final class UntornPlaces {
             c.room();
             long word = U.getLongVolatile(o, offset);
             long mine = c.mine;
-            boolean owns = mine != UntornBadge.NONE;
+            boolean owns = mine != UntornEpoch.NONE;
             if (word == SHARED) return false;
             if (word == mine || word == UntornOwner.UNTRACKED) return true;
             if (word == 0) {
@@ -178,22 +178,22 @@ final class UntornPlaces {
                 if (U.compareAndSetLong(o, offset, word, mine)) return true;
                 continue;
             }
-            int badge = (int) (word >>> UntornThread.OBJECT_BITS);
-            UntornThread owner = UntornBadge.owner(badge);
+            int epoch = (int) (word >>> UntornRecord.OBJECT_BITS);
+            UntornThread owner = UntornEpoch.owner(epoch);
             if (owner != null && owner != c) {
-                if (!UntornBadge.meet(owner, badge, c) && U.compareAndSetLong(o, offset, word, UntornOwner.UNTRACKED)) {
-                    UntornRuntime.untracked();
+                if (!UntornEpoch.coordinate(owner, epoch, c) && U.compareAndSetLong(o, offset, word, UntornOwner.UNTRACKED)) {
+                    UntornNatives.untracked();
                 }
                 continue;
             }
-            if (owner == c || UntornBadge.wearer(badge) == c.id) {
-                // This thread's own badge of earlier.
+            if (owner == c || UntornEpoch.formerOwner(epoch) == c.id) {
+                // This thread's own epoch of earlier.
                 if (owns) {
                     U.compareAndSetLong(o, offset, word, mine | word & RECORDED);
                     continue;
                 }
             } else {
-                c.edge(UntornBadge.past(badge));
+                c.edge(UntornEpoch.end(epoch));
             }
             if (!U.compareAndSetLong(o, offset, word, SHARED)) continue;
             if ((word & RECORDED) == 0 && !UntornMode.FIRST) c.handedOver++;

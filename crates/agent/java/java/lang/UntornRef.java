@@ -105,7 +105,7 @@ final class UntornRef extends WeakReference<Object> {
         c.objectsAdded = 0;
         if (gone == null) return;
         c.edgesFromAll();
-        for (; gone != null; gone = gone.next) c.gone(UntornThread.GONE_OBJECT, gone.id);
+        for (; gone != null; gone = gone.next) c.gone(UntornRecord.GONE_OBJECT, gone.id);
         c.room();
     }
 
@@ -122,7 +122,7 @@ final class UntornRef extends WeakReference<Object> {
         UntornRef first = c.objects, last = first;
         if (first == null) return;
         while (last.next != null) last = last.next;
-        UntornThread.globalLock();
+        UntornMemory.globalLock();
         try {
             last.next = orphans;
             orphans = first;
@@ -131,13 +131,13 @@ final class UntornRef extends WeakReference<Object> {
             c.objects = null;
             c.objectCount = c.objectsAdded = 0;
         } finally {
-            UntornThread.globalUnlock();
+            UntornMemory.globalUnlock();
         }
     }
 
     private static boolean take(UntornThread c) {
         if (!isDue(orphansAdded, orphanCount, orphansSeen)) return false;
-        UntornThread.globalLock();
+        UntornMemory.globalLock();
         try {
             c.objects = orphans;
             c.objectCount = orphanCount;
@@ -145,7 +145,7 @@ final class UntornRef extends WeakReference<Object> {
             orphanCount = orphansAdded = 0;
             orphansSeen = collections;
         } finally {
-            UntornThread.globalUnlock();
+            UntornMemory.globalUnlock();
         }
         return true;
     }

@@ -22,8 +22,8 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>Calls of the library that only read are left out in the same way ({@link UntornCalls}), by their keys.
  *
- * <p>A thread remembers accesses in a small table by their hash. The {@link UntornThread#epoch} is mixed into what it
- * remembers, so a new epoch empties the table.
+ * <p>A thread remembers accesses in a small table by their hash. The {@link UntornThread#span} is mixed into what it
+ * remembers, so a new span empties the table.
  */
 final class UntornRepeats {
     /** How many accesses a thread remembers: a power of two. */
@@ -32,29 +32,29 @@ final class UntornRepeats {
 
     private UntornRepeats() {}
 
-    /** Whether this thread has recorded that access in this epoch; from now on it has. */
+    /** Whether this thread has recorded that access in this span; from now on it has. */
     @ForceInline
     static boolean contains(long record, UntornThread c) {
         long[] known = c.repeats;
         if (known == null) return false;
-        long key = record ^ c.epoch;
+        long key = record ^ c.span;
         int at = (int) (record * MIX >>> 64 - BITS);
         if (known[at] == key) return true;
         known[at] = key;
         return false;
     }
 
-    /** Whether this thread has recorded that access in this epoch. */
+    /** Whether this thread has recorded that access in this span. */
     @ForceInline
     static boolean has(long record, UntornThread c) {
         long[] known = c.repeats;
-        return known != null && known[(int) (record * MIX >>> 64 - BITS)] == (record ^ c.epoch);
+        return known != null && known[(int) (record * MIX >>> 64 - BITS)] == (record ^ c.span);
     }
 
     /** This thread has recorded that access. */
     static void add(long record, UntornThread c) {
         long[] known = c.repeats;
-        if (known != null) known[(int) (record * MIX >>> 64 - BITS)] = record ^ c.epoch;
+        if (known != null) known[(int) (record * MIX >>> 64 - BITS)] = record ^ c.span;
     }
 
     /** An access to what has a key, which its record does not hold. */

@@ -58,26 +58,26 @@ public final class UntornRuntime {
      * moving anything over it.
      */
     public static UntornThread context(boolean polls) {
-        Object known = UntornThread.U.getReference(Thread.currentThread(), UntornThread.CONTEXT);
-        if (known == null) known = UntornThread.attach(Thread.currentThread(), 0);
+        Object known = UntornMemory.U.getReference(Thread.currentThread(), UntornThreads.CONTEXT);
+        if (known == null) known = UntornThreads.attach(Thread.currentThread(), 0);
         UntornThread c = (UntornThread) known;
-        if (polls && UntornThread.U.getIntOpaque(c, UntornThread.POLL) != 0) answer(c);
+        if (polls && UntornMemory.U.getIntOpaque(c, UntornThread.POLL) != 0) answer(c);
         return c;
     }
 
     /** At the ends of loops, when this thread is asked for what it owns. Never between an access and its preparation. */
     @DontInline
     public static void answer(UntornThread c) {
-        UntornBadge.answer(c);
+        UntornEpoch.respond(c);
         if (c.overdue) c.retire();
         if (c.death != null) die(c);
     }
 
     /** Throws what this thread was stopped with, unless who stops it took that back. */
     @DontInline
-    private static void die(UntornThread c) {
+    static void die(UntornThread c) {
         Throwable death = UntornStop.executed(c);
-        if (death != null) UntornThread.U.throwException(death);
+        if (death != null) UntornMemory.U.throwException(death);
     }
 
     /**
@@ -146,11 +146,11 @@ public final class UntornRuntime {
     /** As {@link #lock} for an array element; a null array or an index out of bounds does nothing. */
     public static void lockArray(Object array, int index, int site, UntornThread c) {
         if (c.death != null) die(c);
-        if (on && array != null) UntornShadow.lockArray(array, index, site, c);
+        if (on && array != null) UntornArrays.lock(array, index, site, c);
     }
 
     public static void unlockArray(Object array, int index, int site, UntornThread c) {
-        if (array != null) UntornShadow.unlockArray(array, index, site, c);
+        if (array != null) UntornArrays.unlock(array, index, site, c);
     }
 
     public static void abandonArray(Object array, int index, UntornThread c) {
@@ -201,7 +201,7 @@ public final class UntornRuntime {
     @DontInline
     public static void woken(Object lock, int site, UntornThread c) {
         if (!on) return;
-        UntornBadge.wakes(c);
+        UntornEpoch.unblocks(c);
         if (lock != null) UntornSync.woken(c);
         // To be stopped ends a wait, and not as an interruption, which it seems to be if its end came out before.
         if (c.death != null) die(c);
@@ -260,12 +260,12 @@ public final class UntornRuntime {
 
     @DontInline
     public static void enter(int method, UntornThread c) {
-        if (on) c.log(UntornThread.ENTER, method);
+        if (on) c.log(UntornRecord.ENTER, method);
     }
 
     @DontInline
     public static void exit(int method, UntornThread c) {
-        if (on) c.log(UntornThread.EXIT, method);
+        if (on) c.log(UntornRecord.EXIT, method);
     }
 
     // ---- library models -------------------------------------------------------------------------------------------
@@ -276,8 +276,6 @@ public final class UntornRuntime {
         if (on && lock != null) UntornLocks.watch(lock, site, c);
     }
 
-    // ---- hooks in java.util.concurrent.locks, for locks that carry an entry; the site is the hook's own ---------------
-
     /**
      * Before something is taken from other threads that is recorded once it is taken: fails here, where nothing has happened,
      * if the stack is too short for both and for giving it back.
@@ -285,56 +283,6 @@ public final class UntornRuntime {
     @DontInline
     public static void reserve() {
         if (on) UntornStack.forTaking();
-    }
-
-    /** At each return of a method that takes a lock, with its result; {@code mode} is {@link #EXCLUSIVE} or {@link #SHARED}. */
-    @DontInline
-    public static void lockTaken(Object entry, int mode, int site) {
-        if (on) UntornLocks.taken(true, entry, mode, site);
-    }
-
-    @DontInline
-    public static void lockTaken(boolean held, Object entry, int mode, int site) {
-        if (on) UntornLocks.taken(held, entry, mode, site);
-    }
-
-    @DontInline
-    public static void lockTaken(long stamp, Object entry, int mode, int site) {
-        if (on) UntornLocks.taken(stamp != 0, entry, mode, site);
-    }
-
-    /** At the entry of a method that gives a lock up. */
-    @DontInline
-    public static void lockGiven(Object entry, int mode, int site) {
-        if (on) UntornLocks.given(entry, mode, site);
-    }
-
-    /** At the entry and at each return of a method that turns one kind of hold into another, or into {@link #OPTIMISTIC}. */
-    @DontInline
-    public static void lockConverting(long stamp, Object entry, int mode, int site) {
-        if (on) UntornLocks.converting(stamp, entry, mode, site);
-    }
-
-    @DontInline
-    public static void lockConverted(long result, long stamp, Object entry, int mode, int site) {
-        if (on) UntornLocks.converted(result, stamp, entry, mode, site);
-    }
-
-    /** At the entry of a method that waits for a condition, and however it ends. */
-    @DontInline
-    public static void conditionWaits(Object entry, int site) {
-        if (on) UntornLocks.waits(entry, site);
-    }
-
-    @DontInline
-    public static void conditionWoken(Object entry, int site) {
-        if (on) UntornLocks.woken();
-    }
-
-    /** At the entry of a method that signals a condition. */
-    @DontInline
-    public static void conditionNotified(Object entry, int site) {
-        if (on) UntornLocks.notified(entry, site);
     }
 
     // ---- synchronizers and contents -----------------------------------------------------------------------------------
@@ -401,75 +349,7 @@ public final class UntornRuntime {
         c.callSite = site + 1;
     }
 
-    // ---- hooks in java.lang.Thread --------------------------------------------------------------------------------
-
-    /** At the entry of the methods that start a thread. */
-    public static void fork(Thread child) {
-        if (on) UntornSync.fork(child);
-    }
-
-    /** At the normal return of the methods that join a thread; does nothing while it is alive. */
-    public static void joined(Thread child) {
-        if (on) UntornSync.joined(child);
-    }
-
-    /** When a virtual thread is about to leave its carrier: nobody can look at it then. */
-    public static void parking(Thread thread) {
-        UntornThread c = on ? UntornThread.of(thread) : null;
-        if (c != null && c.settled != 0) UntornShadow.abandon(c);
-    }
-
-    /** Before this thread sleeps, in the methods of the platform in which threads do. One that was stopped does not begin to. */
-    public static void sleeping() {
-        if (!on) return;
-        UntornThread c = UntornThread.of(Thread.currentThread());
-        if (c == null) return;
-        UntornBadge.sleeps(c);
-        if (c.death != null) die(c);
-    }
-
-    /** Before it waits for a monitor that is not free; called by the agent, and nobody may throw there. */
-    private static void blocking() {
-        if (!on) return;
-        UntornThread c = UntornThread.of(Thread.currentThread());
-        if (c != null) UntornBadge.sleeps(c);
-    }
-
-    /** When it is awake again, in whatever way. */
-    public static void awake() {
-        if (!on) return;
-        UntornThread c = UntornThread.of(Thread.currentThread());
-        if (c != null) UntornBadge.wakes(c);
-    }
-
-    /** Instead of the native method by which {@code Thread.stop} throws something into a thread. */
-    public static void stop(Thread thread, Object death) {
-        UntornStop.stop(thread, death);
-    }
-
-    /**
-     * {@link #blocking} or {@link #awake} threw this around a contended monitor, or it was thrown into the thread just before:
-     * nobody may throw there, as compiled code has no handler at a monitor and the JVM ends with it. A thread that was stopped
-     * dies at its next safe point; whether this is that.
-     */
-    private static boolean thrown(Throwable what) {
-        UntornThread c = UntornThread.of(Thread.currentThread());
-        return c != null && c.dies(what);
-    }
-
-    /** When a thread is about to end. */
-    public static void exited(Thread thread) {
-        if (on) UntornSync.exited(thread);
-    }
-
-    // ---- hooks in constructors ------------------------------------------------------------------------------------
-
-    /** The first word of a collection or atomic that this thread makes. */
-    public static long born() {
-        if (!on) return 0;
-        UntornThread c = UntornThread.of(Thread.currentThread());
-        return c != null && c.born != 0 ? c.born | UntornPlaces.RECORDED : 0;
-    }
+    // ---- new objects -----------------------------------------------------------------------------------------------
 
     /**
      * The first word of a watched object that this thread makes: the thread's own, or 0 while accesses to objects of its class
@@ -488,110 +368,19 @@ public final class UntornRuntime {
         if (on) UntornPlaces.made(o, c);
     }
 
-    // ---- hooks in jdk.internal.reflect.Reflection -----------------------------------------------------------------
-
-    /** The names of our fields and methods begin so, and reflection does not show them. */
-    static final String PREFIX = "$untorn";
-
-    /** At each return of {@code filterFields}. */
-    public static java.lang.reflect.Field[] visible(java.lang.reflect.Field[] fields) {
-        int kept = 0;
-        for (java.lang.reflect.Field field : fields) {
-            if (!field.getName().startsWith(PREFIX)) kept++;
-        }
-        if (kept == fields.length) return fields;
-        java.lang.reflect.Field[] result = new java.lang.reflect.Field[kept];
-        kept = 0;
-        for (java.lang.reflect.Field field : fields) {
-            if (!field.getName().startsWith(PREFIX)) result[kept++] = field;
-        }
-        return result;
-    }
-
-    /** At each return of {@code filterMethods}. */
-    public static java.lang.reflect.Method[] visible(java.lang.reflect.Method[] methods) {
-        int kept = 0;
-        for (java.lang.reflect.Method method : methods) {
-            if (!method.getName().startsWith(PREFIX)) kept++;
-        }
-        if (kept == methods.length) return methods;
-        java.lang.reflect.Method[] result = new java.lang.reflect.Method[kept];
-        kept = 0;
-        for (java.lang.reflect.Method method : methods) {
-            if (!method.getName().startsWith(PREFIX)) result[kept++] = method;
-        }
-        return result;
-    }
-
     // ---- the agent's side -----------------------------------------------------------------------------------------
 
     /** Called by the agent once the shared memory is there; what this throws, it tells the reader. */
     @DontInline
     private static void boot(long memory) {
-        UntornThread.boot(memory);
+        UntornBoot.boot(memory);
         on = true;
         // Last: from here on the platform's own methods call these.
-        UntornThread.U.putInt(Object.class, UntornThread.U.objectFieldOffset(Class.class, "$untornReady"), 1);
+        UntornMemory.U.putInt(Object.class, UntornMemory.U.objectFieldOffset(Class.class, "$untornReady"), 1);
     }
 
     /** Called by the agent when the other side is gone, and by threads that find recording stopped. */
     static void stop() {
         on = false;
     }
-
-    /** Sleeps about so many microseconds without going through the thread's scheduler; for room in the log, or another thread. */
-    static native void nap(int micros, boolean forRoom);
-
-    /** Whether a thread is in native code or waits for a monitor, at some moment after all that happened before the call. */
-    static native boolean isAway(Thread thread);
-
-    /** Holds a thread if it is in no code of ours and waits for no monitor; where it is: see {@link UntornStop}. */
-    static native int hold(Thread thread, boolean onlyIfItWaits);
-
-    /** Lets it go on. */
-    static native void goOn(Thread thread);
-
-    /** Has the JVM throw something into a thread, wherever that is. */
-    static native void throwInto(Thread thread, Object death);
-
-    /** How many numbers of a kind there are: so many, or fewer in a test. */
-    static native long limit(String kind, long most);
-
-    /** Tells the reader that recording ends, as a kind of number has come to its end. */
-    static native void ranOut(String kind);
-
-    /** Counts an object that is tracked no more. */
-    static native void untracked();
-
-    /** Counts objects that came to a second thread and were not recorded before. */
-    static native void handedOver(int objects);
-
-    /** Tells the reader a thread's name; whether nothing is a region in threads of this name. */
-    static native boolean nameThread(int thread, String name);
-
-    /** Tells the reader a class's name; class ids are handed out here, apart from the rewriter's. */
-    static native void nameClass(int id, String name);
-
-    /** Tells the reader the text of a key. */
-    static native void nameKey(long id, String text);
-
-    /** The class that the field reference of a site names, with dots, and the field's name. */
-    static native String siteClass(int site);
-
-    static native String siteField(int site);
-
-    /** The static field that one turned out to be: a reference may name a class that inherits it. */
-    static native int sameField(int field);
-
-    /** The plans of a steered run as numbers: see {@link UntornSteer}. */
-    static native String steering();
-
-    /** Counts what became of a pause. */
-    static native void steered(int plan, int point, int what);
-
-    /** What a thread waits for, in bits of JVM TI; 0 if that is not known. */
-    static native int threadState(Thread thread);
-
-    /** The monitor that a thread is about to enter or waits on. */
-    static native Object blockedOn(Thread thread);
 }

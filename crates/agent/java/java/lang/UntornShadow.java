@@ -23,7 +23,7 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>With optimistic tracking ({@link UntornOwner}) such words are those of objects that threads fight over. Then a field's
  * record is written when its word is locked, before the access, and the word stays locked until the thread's next safe
- * point ({@link UntornThread#settled}), so that nothing need stand behind the access. Who wants the word meanwhile waits
+ * point ({@link UntornThread#deferred}), so that nothing need stand behind the access. Who wants the word meanwhile waits
  * for that safe point; if the holder sleeps, it is freed in its name ({@link #revoke}).
  *
  * <p>A thread can be thrown out of any of these methods, or of the access between them, by a lack of stack, and even
@@ -35,51 +35,43 @@ import jdk.internal.vm.annotation.ForceInline;
  */
 final class UntornShadow {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final long SETTLED = U.objectFieldOffset(UntornThread.class, "settled");
+    private static final long DEFERRED = U.objectFieldOffset(UntornThread.class, "deferred");
 
     /** Whether words are owned ({@link UntornOwner}) and not locked; and whether private objects go unrecorded. */
-    static final boolean OPTIMISTIC = UntornThread.isOptimistic(), ELIDES = UntornThread.elides();
+    static final boolean OPTIMISTIC = UntornBoot.isOptimistic(), ELIDES = UntornBoot.elides();
 
     static final long LOCKED = 1L << 63;
     /** A word of the pessimistic stage; the optimistic one has others, too. */
-    static final long LOCKS = 1L << 62;
+    static final long CONTENDED = 1L << 62;
     static final int STATE_SHIFT = 60;
     static final long STATE = 3L << STATE_SHIFT, FRESH = 0, WR_EX = 1L << STATE_SHIFT, RD_EX = 2L << STATE_SHIFT,
             RD_SH = 3L << STATE_SHIFT;
-    static final long OBJECT = (1L << UntornThread.OBJECT_BITS) - 1;
-    static final long OWNER = (1L << UntornThread.THREAD_BITS) - 1 << UntornThread.OBJECT_BITS;
+    static final long OBJECT = (1L << UntornRecord.OBJECT_BITS) - 1;
+    static final long OWNER = (1L << UntornRecord.THREAD_BITS) - 1 << UntornRecord.OBJECT_BITS;
     /** The number of a read-shared transition that does not fit the word: the reader must catch up with all. */
-    static final long UNKNOWN_TRANSITION = (1L << UntornThread.THREAD_BITS) - 1;
+    static final long UNKNOWN_TRANSITION = (1L << UntornRecord.THREAD_BITS) - 1;
 
     /** In a locked word: somebody asks the holder for it. The state is not needed there. */
-    private static final long WANTED = 1L << STATE_SHIFT;
+    private static final long MARKED = 1L << STATE_SHIFT;
 
     /** Naps before a holder is given up, about ten seconds; a fifth of one where it holds on to its word. */
-    private static final int PATIENCE = OPTIMISTIC ? UntornBadge.PATIENCE : 100_000;
+    private static final int PATIENCE = OPTIMISTIC ? UntornEpoch.PATIENCE : 100_000;
     /** Tries before a holder is looked at, and between two looks. */
     private static final int SPINS = 100, LOOKS = 4;
     /**
-     * Accesses by one thread, or reads, on average, after which a word that was fought over is not locked any more: so many
-     * as take about the time of a meeting.
+     * Accesses by one thread, or reads, on average, after which a contended word is not locked any more: so many
+     * as take about the time of a coordination.
      */
-    private static final int PEACE = 2048;
+    private static final int REBIAS = 2048;
     /** Reads on average until a first run takes a word that its thread alone reads for its own. */
     private static final int ALONE = 64;
     /**
-     * What naps in meetings have cost, in locked accesses that take eight times as long, and that were not made since; no
-     * more than so many. Threads race on it. A word that everybody polls looks peaceful all the time: without this, who
-     * writes to it would meet everybody at every turn.
+     * What naps of coordinating threads have cost, in locked accesses that take eight times as long, and that were not made since; no
+     * more than so many. Threads race on it. A word that everybody polls looks like one that nobody fights over: without this, who
+     * writes to it would coordinate with everybody each time.
      */
     private static int debt;
     private static final int NAP_DEBT = 8 * 2048, MOST_DEBT = 1 << 24;
-
-    /** Arrays up to this length have a word per element, longer ones share so many words. */
-    static final int ARRAY_WORDS = 64;
-
-    /** Words of static fields by their ids. Replaced when it grows. */
-    private static volatile UntornWord[] statics = new UntornWord[1024];
-    /** Where the shadow word of a site's object is: 0 unknown yet, -1 nowhere, else the offset. Replaced when it grows. */
-    private static volatile long[] offsets = new long[1024];
 
     private UntornShadow() {}
 
@@ -89,16 +81,8 @@ final class UntornShadow {
     static void lock(Object o, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
-        long offset = offset(o, site & UntornThread.SITE_MASK);
+        long offset = UntornWords.offset(o, site & UntornRecord.SITE_MASK);
         if (offset > 0) take(o, offset, site, c);
-    }
-
-    /** Where the word is that belongs to a site's field; not positive if nowhere. */
-    @ForceInline
-    private static long offset(Object o, int number) {
-        long[] known = offsets;
-        long offset = number < known.length ? known[number] : 0;
-        return offset == 0 ? findOffset(o, number) : offset;
     }
 
     // ---- optimistic tracking: the record comes first ----------------------------------------------------------------
@@ -106,7 +90,7 @@ final class UntornShadow {
     @ForceInline
     static void touch(Object o, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
-        long offset = offset(o, site & UntornThread.SITE_MASK);
+        long offset = UntornWords.offset(o, site & UntornRecord.SITE_MASK);
         if (offset > 0) record(o, offset, site, c);
     }
 
@@ -119,7 +103,7 @@ final class UntornShadow {
         if (allows(word, (site & UntornRuntime.WRITES) != 0, c)) {
             if (UntornMode.FIRST) alone(holder, offset, word, c);
             log(access(site, word), true, c);
-        } else if ((word & LOCKS) == 0 || !keep(holder, offset, site, c)) {
+        } else if ((word & CONTENDED) == 0 || !lockContended(holder, offset, site, c)) {
             UntornOwner.claim(holder, offset, site, c);
         }
     }
@@ -143,24 +127,24 @@ final class UntornShadow {
     /** Whether this thread may make an access without asking anybody. */
     @ForceInline
     private static boolean allows(long word, boolean writes, UntornThread c) {
-        long state = word & (LOCKED | LOCKS | STATE);
+        long state = word & (LOCKED | CONTENDED | STATE);
         return (word & OWNER) == c.mine && (state == WR_EX || state == RD_EX && !writes)
                 || state == RD_SH && !writes
-                        && c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION);
+                        && c.fenced((word & OWNER) >>> UntornRecord.OBJECT_BITS, UNKNOWN_TRANSITION);
     }
 
     /** Whether this thread could lock a contended word for reading without an edge and would leave it as it is. */
     static boolean isReadable(long word, UntornThread c) {
         if (word < 0 || (word & OBJECT) == 0) return false;
         long state = word & STATE;
-        if (state == RD_SH) return c.fenced((word & OWNER) >>> UntornThread.OBJECT_BITS, UNKNOWN_TRANSITION);
+        if (state == RD_SH) return c.fenced((word & OWNER) >>> UntornRecord.OBJECT_BITS, UNKNOWN_TRANSITION);
         return state != FRESH && (word & OWNER) == c.owner;
     }
 
     @ForceInline
     static long access(int site, long word) {
-        return UntornThread.ACCESS
-                | (long) (site & UntornThread.SITE_MASK) << UntornThread.OBJECT_BITS | word & OBJECT;
+        return UntornRecord.ACCESS
+                | (long) (site & UntornRecord.SITE_MASK) << UntornRecord.OBJECT_BITS | word & OBJECT;
     }
 
     /**
@@ -168,41 +152,41 @@ final class UntornShadow {
      * False if it is not one to be locked any more.
      */
     @DontInline
-    static boolean keep(Object holder, long offset, int site, UntornThread c) {
+    static boolean lockContended(Object holder, long offset, int site, UntornThread c) {
         if (c.held != null && !recover(c)) return true;
         long before = take(holder, offset, site, c);
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
         boolean same = c.word == before;
-        if (same && c.chance(PEACE) && isPaid()) c.word = peaceful(before, c);
-        settle(site, same, c);
+        if (same && c.chance(REBIAS) && isPaid()) c.word = rebiased(before, c);
+        deferUnlock(site, same, c);
         return true;
     }
 
-    /** A thread naps in a meeting. */
+    /** A thread naps while it coordinates. */
     static void owe() {
         debt = Math.min(debt + NAP_DEBT, MOST_DEBT);
     }
 
-    /** Whether so many accesses were made to locked words that another meeting may be afforded. */
+    /** Whether so many accesses were made to locked words that another coordination may be afforded. */
     private static boolean isPaid() {
         int left = debt;
-        if (left > 0) debt = left - PEACE;
+        if (left > 0) debt = left - REBIAS;
         return left <= 0;
     }
 
     /** The word of this thread, or of many readers, no longer to be locked. */
-    private static long peaceful(long word, UntornThread c) {
+    private static long rebiased(long word, UntornThread c) {
         long mine = c.mine;
-        if (mine == UntornBadge.NONE) return word;
-        return (word & STATE) == RD_SH ? word & ~LOCKS : word & (STATE | OBJECT) | mine;
+        if (mine == UntornEpoch.NONE) return word;
+        return (word & STATE) == RD_SH ? word & ~CONTENDED : word & (STATE | OBJECT) | mine;
     }
 
     /** The word is locked and its next state known, perhaps the same as before: records the access. */
-    static void settle(int site, boolean same, UntornThread c) {
+    static void deferUnlock(int site, boolean same, UntornThread c) {
         log(access(site, c.word), same, c);
-        U.putLongRelease(c, SETTLED, c.word);
-        // This thread's own wish, so that it comes by here.
+        U.putLongRelease(c, DEFERRED, c.word);
+        // A request to itself, so that this thread comes by here.
         U.putIntOpaque(c, UntornThread.POLL, 1);
     }
 
@@ -239,12 +223,12 @@ final class UntornShadow {
     /** Whether a word is one that accesses lock: not owned, nor given up. */
     @ForceInline
     private static boolean locks(long word) {
-        return OPTIMISTIC ? word == 0 || (word & LOCKS) != 0 : word != UntornOwner.UNTRACKED;
+        return OPTIMISTIC ? word == 0 || (word & CONTENDED) != 0 : word != UntornOwner.UNTRACKED;
     }
 
     @ForceInline
     static long locked(long word, UntornThread c) {
-        return word & OBJECT | c.owner | LOCKED | LOCKS;
+        return word & OBJECT | c.owner | LOCKED | CONTENDED;
     }
 
     @ForceInline
@@ -268,13 +252,13 @@ final class UntornShadow {
             // Fails if somebody asks for it just now, or frees it.
             if (U.compareAndSetLong(holder, c.offset, word, free)) break;
         }
-        c.settled = 0;
+        c.deferred = 0;
         c.held = null;
     }
 
     /** An access begins while another has not ended; whether it may go on. */
     @DontInline
-    private static boolean recover(UntornThread c) {
+    static boolean recover(UntornThread c) {
         abandon(c);
         return !c.silent;
     }
@@ -291,11 +275,11 @@ final class UntornShadow {
                 if (U.compareAndSetLong(holder, offset, word, locked(word, c))) return word;
             } else {
                 // The holder is about to free it unless it was preempted, sleeps or loads a class.
-                UntornThread.pause(tries);
+                UntornMemory.pause(tries);
                 if (OPTIMISTIC && tries >= SPINS && (tries - SPINS) % LOOKS == 0) revoke(holder, offset, word, c);
                 if ((tries > PATIENCE || tries % 1024 == 0 && abandoned(holder, offset, word))
                         && U.compareAndSetLong(holder, offset, word, UntornOwner.UNTRACKED)) {
-                    UntornRuntime.untracked();
+                    UntornNatives.untracked();
                     return UntornOwner.UNTRACKED;
                 }
             }
@@ -305,22 +289,22 @@ final class UntornShadow {
     /**
      * Frees a word whose holder has made its access and sleeps.
      *
-     * The holder is at a safe point when it is looked at, after the word was marked as wanted; and if the mark is
+     * The holder is at a safe point when it is looked at, after the word was marked as marked; and if the mark is
      * still there afterwards, the word has not been freed and locked again meanwhile. Only who has the holder's gate
      * sets marks, so it is this one's.
      */
     @DontInline
     private static void revoke(Object holder, long offset, long word, UntornThread c) {
-        UntornThread other = UntornThread.byId((int) ((word & OWNER) >>> UntornThread.OBJECT_BITS));
-        if (other == null || other == c || !UntornBadge.enter(other)) return;
+        UntornThread other = UntornThreads.byId((int) ((word & OWNER) >>> UntornRecord.OBJECT_BITS));
+        if (other == null || other == c || !UntornEpoch.lockRequests(other)) return;
         try {
-            long wanted = word | WANTED;
-            if (word != wanted && !U.compareAndSetLong(holder, offset, word, wanted)) return;
-            long free = U.getLongVolatile(other, SETTLED);
-            if (free == 0 || !UntornBadge.look(other)) return;
-            U.compareAndSetLong(holder, offset, wanted, free);
+            long marked = word | MARKED;
+            if (word != marked && !U.compareAndSetLong(holder, offset, word, marked)) return;
+            long free = U.getLongVolatile(other, DEFERRED);
+            if (free == 0 || !UntornEpoch.isAtSafePoint(other)) return;
+            U.compareAndSetLong(holder, offset, marked, free);
         } finally {
-            UntornBadge.leave(other);
+            UntornEpoch.unlockRequests(other);
         }
     }
 
@@ -329,11 +313,11 @@ final class UntornShadow {
      * Looked at twice, since the thread may be anywhere between taking the lock and saying so.
      */
     private static boolean abandoned(Object holder, long offset, long word) {
-        int thread = (int) ((word & OWNER) >>> UntornThread.OBJECT_BITS);
+        int thread = (int) ((word & OWNER) >>> UntornRecord.OBJECT_BITS);
         for (int look = 0; look < 2; look++) {
-            UntornThread other = UntornThread.byId(thread);
+            UntornThread other = UntornThreads.byId(thread);
             if (other != null && other.heldNow() == holder) return false;
-            UntornBadge.nap(UntornThread.NAP);
+            UntornEpoch.backOff(UntornMemory.NAP);
             if (U.getLongVolatile(holder, offset) != word) return false;
         }
         return true;
@@ -346,12 +330,12 @@ final class UntornShadow {
     private static long transition(long word, boolean writes, UntornThread c) {
         long object = word & OBJECT;
         long state = word & STATE;
-        int owner = (int) ((word & OWNER) >>> UntornThread.OBJECT_BITS);
+        int owner = (int) ((word & OWNER) >>> UntornRecord.OBJECT_BITS);
         if (object == 0) {
             object = c.newObject();
             UntornRef.remember(c.held, object, c);
         }
-        object |= LOCKS;
+        object |= CONTENDED;
         if (state == FRESH) {
             return (writes ? WR_EX : RD_EX) | c.owner | object;
         }
@@ -368,7 +352,7 @@ final class UntornShadow {
         if (state == WR_EX) return owner == c.id ? word : RD_EX | c.owner | object;
         if (owner == c.id) return word;
         long number = Math.min(c.share(), UNKNOWN_TRANSITION);
-        return RD_SH | number << UntornThread.OBJECT_BITS | object;
+        return RD_SH | number << UntornRecord.OBJECT_BITS | object;
     }
 
     // ---- static fields --------------------------------------------------------------------------------------------
@@ -377,128 +361,20 @@ final class UntornShadow {
     static void lockStatic(int field, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
         if (c.held != null && !recover(c)) return;
-        UntornWord word = word(field);
+        UntornWord word = UntornWords.word(field);
         if (word != null) take(word, UntornWord.WORD, site, c);
     }
 
     @ForceInline
     static void touchStatic(int field, int site, UntornThread c) {
         if (UntornMode.SECOND && c.skip) return;
-        UntornWord word = word(field);
+        UntornWord word = UntornWords.word(field);
         if (word != null) record(word, UntornWord.WORD, site, c);
-    }
-
-    @ForceInline
-    private static UntornWord word(int field) {
-        UntornWord[] all = statics;
-        UntornWord word = field < all.length ? all[field] : null;
-        return word != null ? word : staticWord(field);
     }
 
     @ForceInline
     static void unlockStatic(int site, UntornThread c) {
         if (c.held == null || c.silent) return;
         unlock(c.held, site, c);
-    }
-
-    /** The word of a static field that has none yet; its class is initialized, so it is known which field it is. */
-    @DontInline
-    private static UntornWord staticWord(int field) {
-        UntornThread.probe();
-        try {
-            int same = UntornRuntime.sameField(field);
-            UntornWord made = same == field ? new UntornWord() : staticWord(same);
-            UntornWord[] grown = field < statics.length ? null : new UntornWord[Math.max(field + 1, statics.length * 2)];
-            UntornThread.globalLock();
-            try {
-                UntornWord[] all = statics;
-                if (grown != null && grown.length > all.length) {
-                    System.arraycopy(all, 0, grown, 0, all.length);
-                    all = grown;
-                }
-                if (field >= all.length) return null;
-                if (all[field] != null) return all[field];
-                U.storeFence();
-                all[field] = made;
-                statics = all;
-                return made;
-            } finally {
-                UntornThread.globalUnlock();
-            }
-        } catch (VirtualMachineError noMemory) {
-            return null;
-        }
-    }
-
-    // ---- arrays ---------------------------------------------------------------------------------------------------
-
-    static void lockArray(Object array, int index, int site, UntornThread c) {
-        if (UntornMode.SECOND && c.skip) return;
-        if (c.held != null && !recover(c)) return;
-        int length = java.lang.reflect.Array.getLength(array);
-        if (index < 0 || index >= length) return;
-        UntornEntry entry = UntornTable.find(array, c);
-        if (entry == null) return;
-        UntornWord[] words = entry.words(length);
-        if (words == null) return;
-        c.operand = entry.objectId(c);
-        if (c.operand == 0) return;
-        take(words[(int) ((long) index * words.length / length)], UntornWord.WORD, site, c);
-    }
-
-    static void unlockArray(Object array, int index, int site, UntornThread c) {
-        if (c.held == null || c.silent) return;
-        c.writePart((long) UntornThread.ELEMENT << UntornThread.OP_SHIFT | index);
-        // All words of an array stand for one object.
-        c.word = c.word & ~OBJECT | c.operand;
-        unlock(c.held, site, c);
-    }
-
-    // ---- where the word is ----------------------------------------------------------------------------------------
-
-    /**
-     * Finds the word that belongs to a site's field: the nearest {@code $untorn} at or above the class that declares it.
-     * A class between two instrumented ones that is itself excluded gives its subclass a second word, so the class that
-     * the site names is not enough.
-     */
-    @DontInline
-    private static long findOffset(Object o, int site) {
-        UntornThread.probe();
-        long offset = -1;
-        try {
-            String className = UntornRuntime.siteClass(site), field = UntornRuntime.siteField(site);
-            Class<?> k = o.getClass();
-            while (k != null && !k.getName().equals(className)) k = k.getSuperclass();
-            while (k != null && fieldOffset(k, field) < 0) k = k.getSuperclass();
-            while (k != null && (offset = fieldOffset(k, UntornRuntime.PREFIX)) < 0) k = k.getSuperclass();
-            remember(site, offset);
-        } catch (Throwable unknown) {
-            return -1;
-        }
-        return offset;
-    }
-
-    /** The offset of a field that the class itself declares, or -1. */
-    static long fieldOffset(Class<?> k, String name) {
-        try {
-            return U.objectFieldOffset(k, name);
-        } catch (InternalError none) {
-            return -1;
-        }
-    }
-
-    private static void remember(int site, long offset) {
-        long[] grown = site < offsets.length ? null : new long[Math.max(site + 1, offsets.length * 2)];
-        UntornThread.globalLock();
-        try {
-            long[] known = offsets;
-            if (grown != null && grown.length > known.length) {
-                System.arraycopy(known, 0, grown, 0, known.length);
-                offsets = known = grown;
-            }
-            if (site < known.length) known[site] = offset;
-        } finally {
-            UntornThread.globalUnlock();
-        }
     }
 }

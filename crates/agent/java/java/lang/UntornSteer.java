@@ -1,7 +1,5 @@
 package java.lang;
 
-import java.util.concurrent.locks.AbstractOwnableSynchronizer;
-import java.util.concurrent.locks.LockSupport;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 
@@ -16,8 +14,8 @@ import jdk.internal.vm.annotation.DontInline;
  * place first waits likewise for a thread that pauses there.
  *
  * <p>That a thread waits changes nothing that the program could not see without us: it sleeps as a slow thread would, for
- * a bounded time, is interrupted only afterwards, and throws nothing. It is at a safe point and asleep for
- * {@link UntornBadge}, so who wants what it owns need not wait for it.
+ * a bounded time, is interrupted only afterwards, and throws nothing. It is at a safe point and blocked for
+ * {@link UntornEpoch}, so who wants what it owns need not wait for it.
  *
  * <p>Nobody waits in vain for long: a wait ends
  * <ul>
@@ -30,7 +28,6 @@ import jdk.internal.vm.annotation.DontInline;
  */
 final class UntornSteer {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final long OWNER = U.objectFieldOffset(AbstractOwnableSynchronizer.class, "exclusiveOwnerThread");
     private static final long PAUSER = U.objectFieldOffset(UntornPlan.class, "pauser");
 
     /** In the flags of a step: it writes. Below {@link #PLAN_SHIFT}, the place that it is at; above, the plan whose partner it may be. */
@@ -62,9 +59,6 @@ final class UntornSteer {
     /** How many accesses of a region are remembered. */
     private static final int NOTED = 16;
 
-    /** Bits of JVM TI's thread states. */
-    private static final int ALIVE = 1, RUNNABLE = 4, TIMED = 0x20, SLEEPING = 0x40, PARKED = 0x200, BLOCKED = 0x400;
-
     private static final UntornPlan[] PLANS;
     /** Nanoseconds that all waits may take together. */
     private static final long MOST;
@@ -83,7 +77,7 @@ final class UntornSteer {
     private static final long SPENT = U.objectFieldOffset(Counter.class, "spent");
 
     static {
-        String text = UntornRuntime.steering();
+        String text = UntornNatives.steering();
         int[] at = {0};
         long most = text == null ? 0 : next(text, at) * 1_000_000L;
         UntornPlan[] plans = new UntornPlan[text == null ? 0 : (int) next(text, at)];
@@ -228,7 +222,7 @@ final class UntornSteer {
     /** The region's thread has passed its pause point. */
     @DontInline
     private static void pause(UntornPlan plan, UntornThread c) {
-        if (isHeld(c.neededLock)) return;
+        if (UntornNeeds.isHeld(c.neededLock)) return;
         if (plan.needsLock && c.open >>> 32 > c.steeredMonitors) return;
         if (plan.skips > 0 && c.retries == 0) {
             plan.skips--;
@@ -250,14 +244,14 @@ final class UntornSteer {
         try {
             plan.partner = null;
             U.getAndAddInt(COUNTER, PAUSING, 1);
-            if (c.retries == 0) UntornRuntime.steered(plan.number, c.point, REACHED);
+            if (c.retries == 0) UntornNatives.steered(plan.number, c.point, REACHED);
             came = awaitPartner(plan, start, c);
         } finally {
             plan.pauser = null;
             U.getAndAddInt(COUNTER, PAUSING, -1);
             spend(plan, System.nanoTime() - start);
         }
-        UntornRuntime.steered(plan.number, c.point, came);
+        UntornNatives.steered(plan.number, c.point, came);
         if (came == NEEDED) plan.needsLock = true;
         if (came == MET) {
             plan.met++;
@@ -307,7 +301,7 @@ final class UntornSteer {
             }
             if (now - start > plan.patience || !UntornRuntime.on) return LATE;
             if (tries % LOOKS != 0) continue;
-            Object needed = needed(c);
+            Object needed = UntornNeeds.needed(c);
             if (needed == c) {
                 alone = 0;
             } else if (needed != null) {
@@ -327,7 +321,7 @@ final class UntornSteer {
         if (thread == null) return true;
         if (region >= 0 && ((int) partner.open == 0 || partner.outermost != region)) return true;
         // One that the access itself blocks does not come back soon.
-        return since > AFTER_LOOK && (UntornRuntime.threadState(thread) & (ALIVE | RUNNABLE)) != (ALIVE | RUNNABLE);
+        return since > AFTER_LOOK && !UntornNeeds.isRunnable(thread);
     }
 
     /** A thread that may be a partner comes to its access, and nobody pauses. */
@@ -344,14 +338,14 @@ final class UntornSteer {
         long start = System.nanoTime();
         boolean joined = false;
         try {
-            UntornRuntime.steered(plan.number, 0, WAITED);
+            UntornNatives.steered(plan.number, 0, WAITED);
             int alone = 0;
             for (int tries = 1; !joined; tries++) {
                 nap(c);
                 joined = plan.pauser != null && arrive(o, location, flags, c);
                 if (joined || System.nanoTime() - start > plan.partnersPatience || !UntornRuntime.on) break;
                 if (tries % LOOKS != 0) continue;
-                Object needed = needed(c);
+                Object needed = UntornNeeds.needed(c);
                 if (needed == c) {
                     alone = 0;
                 } else if (needed != null || ++alone == ALONE_LOOKS) {
@@ -362,7 +356,7 @@ final class UntornSteer {
             spend(plan, System.nanoTime() - start);
         }
         if (joined) {
-            UntornRuntime.steered(plan.number, 0, JOINED);
+            UntornNatives.steered(plan.number, 0, JOINED);
             plan.nextPartnersSkips = 0;
         } else if (!plan.always) {
             plan.partnersPatience = Math.max(plan.partnersPatience / 2, LEAST);
@@ -371,45 +365,16 @@ final class UntornSteer {
         }
     }
 
-    /** A little sleep at a safe point; looked at by {@link #needed} of others. */
+    /** A little sleep at a safe point; looked at by {@link UntornNeeds} of others. */
     private static void nap(UntornThread c) {
         c.poll();
-        if (c.settled != 0) UntornShadow.abandon(c);
+        if (c.deferred != 0) UntornShadow.abandon(c);
         c.isHeldUp = true;
         try {
-            UntornBadge.nap(NAP);
+            UntornEpoch.backOff(NAP);
         } finally {
             c.isHeldUp = false;
         }
     }
 
-    /** The lock that this thread holds and another one is blocked on; null if nobody could come at all, else the context. */
-    private static Object needed(UntornThread c) {
-        Object found = null;
-        for (UntornThread t : UntornThread.all()) {
-            Thread thread = t == null || t == c ? null : t.thread;
-            if (thread == null || t.isHeldUp) continue;
-            int state = UntornRuntime.threadState(thread);
-            if ((state & BLOCKED) != 0) {
-                Object monitor = UntornRuntime.blockedOn(thread);
-                if (monitor != null && Thread.holdsLock(monitor)) return monitor;
-            } else if ((state & PARKED) != 0 && (state & TIMED) == 0) {
-                Object blocker = LockSupport.getBlocker(thread);
-                if (blocker != null && isHeld(blocker)) return blocker;
-            } else if (state == 0 || (state & (RUNNABLE | TIMED | SLEEPING)) != 0) {
-                // One that has not begun, too, and one of which nobody knows.
-                found = c;
-            }
-        }
-        return found;
-    }
-
-    /** Whether the running thread holds a lock that {@link #needed} found. */
-    private static boolean isHeld(Object lock) {
-        if (lock == null) return false;
-        if (lock instanceof AbstractOwnableSynchronizer) {
-            return U.getReference(lock, OWNER) == Thread.currentThread();
-        }
-        return Thread.holdsLock(lock);
-    }
 }

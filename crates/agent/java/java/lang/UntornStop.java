@@ -18,7 +18,7 @@ final class UntornStop {
     private static final long DEATH = U.objectFieldOffset(UntornThread.class, "death");
     private static final long POLL = UntornThread.POLL;
     /** What the JVM sets as well; -1 if this one has it elsewhere. */
-    private static final long INTERRUPTED = UntornShadow.fieldOffset(Thread.class, "interrupted");
+    private static final long INTERRUPTED = UntornWords.fieldOffset(Thread.class, "interrupted");
 
     /** Where a thread is when it was to be held: held there, running elsewhere, at a monitor, in our code, or it cannot be held at all. */
     private static final int HELD = 0, RUNS = 1, BLOCKED = 2, OURS = 3, UNKNOWN = 4;
@@ -33,31 +33,31 @@ final class UntornStop {
     /** Throws something into a thread. */
     static void stop(Thread thread, Object what) {
         boolean other = UntornRuntime.on && thread != Thread.currentThread() && thread.isAlive();
-        UntornThread c = other ? UntornThread.of(thread) : null;
+        UntornThread c = other ? UntornThreads.of(thread) : null;
         if (c == null || c.silent || !(what instanceof Throwable)) {
-            UntornRuntime.throwInto(thread, what);
+            UntornNatives.throwInto(thread, what);
             return;
         }
         Throwable death = (Throwable) what;
         if (!sentence(c, death)) return;
-        UntornThread self = UntornThread.of(Thread.currentThread());
+        UntornThread self = UntornThreads.of(Thread.currentThread());
         long begun = System.nanoTime();
         for (int nap = NAP; ; nap = Math.min(nap * 2, LONGEST_NAP)) {
             if (self != null) self.poll();
-            UntornBadge.nap(nap);
+            UntornEpoch.backOff(nap);
             if (c.death != death || !thread.isAlive()) return;
             boolean isLong = System.nanoTime() - begun > LONG;
-            int where = UntornRuntime.hold(thread, !isLong);
+            int where = UntornNatives.hold(thread, !isLong);
             if (where == HELD) {
                 try {
-                    if (U.compareAndSetReference(c, DEATH, death, null)) UntornRuntime.throwInto(thread, death);
+                    if (U.compareAndSetReference(c, DEATH, death, null)) UntornNatives.throwInto(thread, death);
                 } finally {
-                    UntornRuntime.goOn(thread);
+                    UntornNatives.goOn(thread);
                 }
                 return;
             }
             if (!isLong) continue;
-            if (where == UNKNOWN && U.compareAndSetReference(c, DEATH, death, null)) UntornRuntime.throwInto(thread, death);
+            if (where == UNKNOWN && U.compareAndSetReference(c, DEATH, death, null)) UntornNatives.throwInto(thread, death);
             return;
         }
     }

@@ -41,7 +41,7 @@ final class UntornSync {
             UntornShadow.abandon(c);
             UntornEntry entry = UntornTable.find(lock, c);
             if (entry == null) return;
-            release = record(UntornThread.RELEASE, site, entry);
+            release = record(UntornRecord.RELEASE, site, entry);
             acquired(entry, site, c);
         }
         // No call from here on: a monitor counts if and only if its record is written.
@@ -78,7 +78,7 @@ final class UntornSync {
         if (held == 0) return;
         long release = c.monitors[held - 1];
         UntornEntry entry = release == 0 ? null : UntornTable.find(lock, c);
-        long id = release & (1L << UntornThread.LOCK_BITS) - 1;
+        long id = release & (1L << UntornRecord.LOCK_BITS) - 1;
         if (release == 0 || entry != null && entry.lock == id) exiting(lock, site, c.open - UntornThread.MONITOR, c);
     }
 
@@ -87,7 +87,7 @@ final class UntornSync {
      * {@link UntornEntry#holder}; so what they write is left alone: a count that stays too high only has more recorded.
      */
     static void lost(long release, UntornThread c) {
-        long lock = release & (1L << UntornThread.LOCK_BITS) - 1;
+        long lock = release & (1L << UntornRecord.LOCK_BITS) - 1;
         UntornEntry entry = UntornTable.ofLock(lock);
         boolean recorded = entry != null && entry.recorded > 0 && entry.holder == c.id;
         if (entry != null && !recorded && isLone(entry, c)) {
@@ -95,7 +95,7 @@ final class UntornSync {
             c.open -= UntornThread.MONITOR;
             return;
         }
-        c.log(UntornThread.UNWOUND, UntornThread.UNWOUND_MONITOR | lock);
+        c.log(UntornRecord.UNWOUND, UntornRecord.UNWOUND_MONITOR | lock);
         c.open -= UntornThread.MONITOR;
         if (entry != null) follow(entry, c);
     }
@@ -117,7 +117,7 @@ final class UntornSync {
             entry.recorded = 0;
             entry.holder = c.id;
         }
-        c.write(record(UntornThread.ACQUIRE, site, entry));
+        c.write(record(UntornRecord.ACQUIRE, site, entry));
         entry.recorded++;
     }
 
@@ -152,7 +152,7 @@ final class UntornSync {
         boolean recorded = entry.recorded > 0 && entry.holder == c.id;
         if (recorded) {
             c.room();
-            c.write(record(UntornThread.RELEASE, site, entry));
+            c.write(record(UntornRecord.RELEASE, site, entry));
         } else if (isLone(entry, c) && entry.depth > 0) {
             entry.depth--;
         } else if (entry.explicit) {
@@ -187,7 +187,7 @@ final class UntornSync {
             for (; entry.depth > 0; entry.depth--) {
                 entry.recorded++;
                 c.room();
-                c.write(record(UntornThread.ACQUIRE, site, entry));
+                c.write(record(UntornRecord.ACQUIRE, site, entry));
             }
             entry.holder = c.id;
             entry.user = UntornEntry.MANY;
@@ -199,7 +199,7 @@ final class UntornSync {
             entry.recorded = 0;
             c.part();
             c.room();
-            c.write(record(UntornThread.WAIT, site, entry));
+            c.write(record(UntornRecord.WAIT, site, entry));
         } else {
             c.split();
             if (entry.explicit) {
@@ -220,7 +220,7 @@ final class UntornSync {
         c.room();
         // The notifier held the monitor and gave it up since, so the last release is after the notification.
         c.edge(entry.last());
-        c.write(record(UntornThread.WAKE, c.waitSite, entry));
+        c.write(record(UntornRecord.WAKE, c.waitSite, entry));
         c.rejoin();
     }
 
@@ -234,7 +234,7 @@ final class UntornSync {
     static void notifies(UntornEntry entry, int site, UntornThread c) {
         if (entry.recorded == 0 || entry.holder != c.id) return;
         c.room();
-        c.write(record(UntornThread.NOTIFY, site, entry));
+        c.write(record(UntornRecord.NOTIFY, site, entry));
     }
 
     /** A lock was taken together with other readers. */
@@ -251,14 +251,14 @@ final class UntornSync {
             return;
         }
         if (!c.reads.add(entry)) return;
-        c.write(record(UntornThread.ACQUIRE_SHARED, site, entry));
+        c.write(record(UntornRecord.ACQUIRE_SHARED, site, entry));
         if (!entry.owned) entry.share(1);
     }
 
     static void releasingShared(UntornEntry entry, int site, UntornThread c) {
         if (c.reads.drop(entry)) {
             if (!entry.owned) entry.share(-1);
-            chain(entry, record(UntornThread.RELEASE_SHARED, site, entry), c);
+            chain(entry, record(UntornRecord.RELEASE_SHARED, site, entry), c);
             return;
         }
         if (!entry.owned && !c.reads.dropLeftOut(entry)) entry.cross();
@@ -269,7 +269,7 @@ final class UntornSync {
         if (c.silent || UntornMode.SECOND && c.skip) return;
         UntornShadow.abandon(c);
         UntornEntry entry = UntornTable.find(synchronizer, c);
-        if (entry != null) chain(entry, record(UntornThread.SIGNAL, site, entry), c);
+        if (entry != null) chain(entry, record(UntornRecord.SIGNAL, site, entry), c);
     }
 
     static void await(Object synchronizer, int site, UntornThread c) {
@@ -280,7 +280,7 @@ final class UntornSync {
         if (entry == null) return;
         c.room();
         c.edge(entry.last());
-        c.write(record(UntornThread.AWAIT, site, entry));
+        c.write(record(UntornRecord.AWAIT, site, entry));
     }
 
     /** A release without a holder, or one that leaves no record (0): after the one before, and found by who comes next. */
@@ -301,8 +301,8 @@ final class UntornSync {
     }
 
     static long record(int op, int site, UntornEntry entry) {
-        return (long) op << UntornThread.OP_SHIFT
-                | (long) (site & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | entry.lock;
+        return (long) op << UntornRecord.OP_SHIFT
+                | (long) (site & UntornRecord.SITE_MASK) << UntornRecord.LOCK_BITS | entry.lock;
     }
 
     // ---- threads --------------------------------------------------------------------------------------------------
@@ -310,10 +310,10 @@ final class UntornSync {
     static void fork(Thread child) {
         try {
             UntornThread c = UntornThread.current();
-            if (c.silent || UntornThread.of(child) != null) return;
-            UntornThread born = UntornThread.attach(child, 0);
+            if (c.silent || UntornThreads.of(child) != null) return;
+            UntornThread born = UntornThreads.attach(child, 0);
             if (born.silent) return;
-            c.log(UntornThread.FORK, (long) c.callSite << UntornThread.THREAD_BITS | born.id);
+            c.log(UntornRecord.FORK, (long) c.callSite << UntornRecord.THREAD_BITS | born.id);
             // The child has not started, so nobody else writes its context.
             born.firstEdge = c.here();
         } catch (VirtualMachineError noMemory) {
@@ -322,18 +322,18 @@ final class UntornSync {
     }
 
     static void joined(Thread child) {
-        UntornThread ended = UntornThread.of(child);
+        UntornThread ended = UntornThreads.of(child);
         if (ended == null || ended == UntornThread.current() || child.isAlive()) return;
         UntornThread c = UntornThread.current();
         if (c.silent || ended.position() == 0 && ended.firstEdge == 0) return;
         c.room();
-        c.edge((long) ended.id << UntornThread.POSITION_BITS | ended.position());
-        c.write((long) UntornThread.JOIN << UntornThread.OP_SHIFT
-                | (long) c.callSite << UntornThread.THREAD_BITS | ended.id);
+        c.edge((long) ended.id << UntornRecord.POSITION_BITS | ended.position());
+        c.write((long) UntornRecord.JOIN << UntornRecord.OP_SHIFT
+                | (long) c.callSite << UntornRecord.THREAD_BITS | ended.id);
     }
 
     static void exited(Thread thread) {
-        UntornThread c = UntornThread.of(thread);
+        UntornThread c = UntornThreads.of(thread);
         if (c != null) c.end();
     }
 }

@@ -109,11 +109,11 @@ final class UntornTable {
         try {
             boolean isClass = o instanceof Class;
             int classId = isClass ? named((Class<?>) o) : classOf(k, c);
-            long id = UntornThread.newLock();
+            long id = UntornMemory.newLock();
             c.room();
-            int op = isClass ? UntornThread.NEW_CLASS_LOCK : UntornThread.NEW_LOCK;
-            c.write((long) op << UntornThread.OP_SHIFT
-                    | (long) (classId & UntornThread.SITE_MASK) << UntornThread.LOCK_BITS | id);
+            int op = isClass ? UntornRecord.NEW_CLASS_LOCK : UntornRecord.NEW_LOCK;
+            c.write((long) op << UntornRecord.OP_SHIFT
+                    | (long) (classId & UntornRecord.SITE_MASK) << UntornRecord.LOCK_BITS | id);
             UntornEntry made = new UntornEntry(o, hash, id, classId, explicit, c.here());
             UntornEntry[] grown = size > buckets.length ? new UntornEntry[buckets.length * 2] : null;
             boolean isDue = UntornRef.isDue(added, size, swept);
@@ -148,8 +148,8 @@ final class UntornTable {
     }
 
     private static int named(Class<?> k) {
-        int id = UntornThread.newClass();
-        UntornRuntime.nameClass(id, k.getName());
+        int id = UntornMemory.newClass();
+        UntornNatives.nameClass(id, k.getName());
         return id;
     }
 
@@ -164,8 +164,8 @@ final class UntornTable {
         c.edgesFromAll();
         for (; gone != null; gone = gone.next) {
             long object = gone.object();
-            if (object != 0) c.gone(UntornThread.GONE_OBJECT, object);
-            c.gone(UntornThread.GONE_LOCK, gone.lock);
+            if (object != 0) c.gone(UntornRecord.GONE_OBJECT, object);
+            c.gone(UntornRecord.GONE_LOCK, gone.lock);
         }
         c.room();
     }
@@ -210,7 +210,7 @@ final class UntornTable {
     }
 
     private static void lock() {
-        for (int tries = 1; !U.compareAndSetInt(null, LOCK, 0, 1); tries++) UntornThread.pause(tries);
+        for (int tries = 1; !U.compareAndSetInt(null, LOCK, 0, 1); tries++) UntornMemory.pause(tries);
     }
 
     private static void unlock() {

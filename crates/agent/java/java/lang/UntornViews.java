@@ -34,10 +34,10 @@ final class UntornViews {
             String name = at.getName();
             if (!name.startsWith("java.util.")) continue;
             for (String[] known : FIELDS) {
-                if (known[0].equals(name)) return UntornShadow.fieldOffset(at, known[1]);
+                if (known[0].equals(name)) return UntornWords.fieldOffset(at, known[1]);
             }
             if (name.indexOf('$') < 0 || name.startsWith("java.util.concurrent.locks.")) continue;
-            long around = UntornShadow.fieldOffset(at, "this$0");
+            long around = UntornWords.fieldOffset(at, "this$0");
             if (around > 0 && isCollection(at.getNestHost())) return around;
         }
         return 0;

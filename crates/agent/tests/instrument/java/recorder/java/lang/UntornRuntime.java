@@ -26,7 +26,7 @@ public final class UntornRuntime {
         return c;
     }
 
-    private static void event(String text) {
+    static void event(String text) {
         if (events != null && Thread.currentThread() == recorded) events.add(text);
     }
 
@@ -108,10 +108,6 @@ public final class UntornRuntime {
         if (lock == null || !Thread.holdsLock(lock) && !(lock instanceof java.util.concurrent.locks.Condition)) return;
         c.waits = true;
         event("waiting " + name(lock));
-    }
-
-    public static void sleeping() {
-        event("sleeping");
     }
 
     public static void woken(Object lock, int site, UntornThread c) {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// What becomes of a stretch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum Decision {
     /// It will be looked at: it is said once.
     Wanted,
     /// It must be kept for now: said anew by every search.
@@ -15,7 +15,7 @@ pub enum Fate {
 }
 
 /// Hears of all threads in one order that respects their edges; positions count what a thread did.
-pub trait Sieve {
+pub trait TransactionFilter {
     /// A thread that was in no region enters one.
     fn begin(&mut self, thread: u32, at: u64);
 
@@ -40,5 +40,5 @@ pub trait Sieve {
     /// Decides what can be decided; what it does not speak of will never be wanted.
     ///
     /// `now` is where each thread stands; with `last` there is nothing to come.
-    fn search(&mut self, now: &[u64], last: bool, tell: &mut dyn FnMut(Fate, u32, Range<u64>));
+    fn search(&mut self, now: &[u64], last: bool, tell: &mut dyn FnMut(Decision, u32, Range<u64>));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use untorn_analyses::Outcome;
 use untorn_analyses::doublechecker::Dependences;
-use untorn_live::{LiveSource, Room, Sifted};
+use untorn_live::{Filtered, LiveSource, Room};
 
 use crate::cli::RunArgs;
 use crate::output::note;
@@ -25,17 +25,17 @@ pub fn suffices(args: &RunArgs, default: &[AnalysisName]) -> bool {
         }
 }
 
-/// What sifting a run has counted.
+/// What filtering a run has counted.
 pub struct Counts {
-    sifted: Sifted,
+    filtered: Filtered,
     stats: Map<String, Value>,
 }
 
 /// Hears a run to its end; from then on the source yields what may lie on a cycle.
-pub fn sift(source: &mut LiveSource) -> Counts {
+pub fn filter(source: &mut LiveSource) -> Counts {
     let mut dependences = Dependences::default();
-    let sifted = source.sift(&mut dependences, Room::default());
-    let (scanned, graph) = (sifted.scanned, dependences.counts());
+    let filtered = source.filter(&mut dependences, Room::default());
+    let (scanned, graph) = (filtered.scanned, dependences.counts());
     let stats = [
         ("regular_transactions", scanned.regular_transactions),
         ("accesses_inside", scanned.accesses_inside),
@@ -45,14 +45,14 @@ pub fn sift(source: &mut LiveSource) -> Counts {
         ("sccs", graph.components),
         ("most_graph_nodes", graph.most_nodes as u64),
         ("records_scanned", scanned.records),
-        ("records_decoded", sifted.wanted),
-        ("records_dropped", sifted.dropped_records),
-        ("searches", sifted.searches),
-        ("bytes_spilled", sifted.spilled),
-        ("most_undecided_bytes", sifted.most_bytes),
+        ("records_decoded", filtered.wanted),
+        ("records_dropped", filtered.dropped_records),
+        ("searches", filtered.searches),
+        ("bytes_spilled", filtered.spilled),
+        ("most_undecided_bytes", filtered.most_bytes),
     ];
     Counts {
-        sifted,
+        filtered,
         stats: stats
             .into_iter()
             .map(|(name, count)| (name.to_owned(), json!(count)))
@@ -71,7 +71,10 @@ impl Counts {
         if let Value::Object(counted) = counted {
             counted.extend(self.stats);
         }
-        let (stretches, records) = (self.sifted.dropped_stretches, self.sifted.dropped_records);
+        let (stretches, records) = (
+            self.filtered.dropped_stretches,
+            self.filtered.dropped_records,
+        );
         if stretches > 0 {
             note(&format!(
                 "{stretches} stretches of threads ({records} records) that may lie on a cycle were left out for lack of room: what tears there is not reported"
