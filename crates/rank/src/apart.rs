@@ -128,6 +128,16 @@ pub fn is_lock_free(region: &RegionBody<'_>) -> bool {
     region.neighbours().any(|other| swaps(&other))
 }
 
+/// Whether methods of the same source file take a lock that a coroutine has, whatever thread it is on: no thread can be said to hold it.
+pub fn is_of_coroutines(region: &RegionBody<'_>) -> bool {
+    let locks = |body: &RegionBody<'_>| {
+        calls(body, |class, _| {
+            class.starts_with("kotlinx/coroutines/sync/")
+        })
+    };
+    locks(region) || region.neighbours().any(|other| locks(&other))
+}
+
 /// Why a check cannot tell what the region does between its two parts: the step that decides is one that types do not follow.
 pub fn is_not_followed(region: &RegionBody<'_>) -> Option<&'static str> {
     let converts = || {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use untorn_findings::{Finding, Reduction, Step};
 use untorn_program::ir::{Body, Instr, Op, Test};
 use untorn_program::{BlockId, InstrId, ValueId};
 
@@ -19,6 +20,10 @@ pub struct Idiom {
 const OPTIMISTIC_READ: Idiom = Idiom {
     name: "validated optimistic read",
     why: "what was read optimistically is validated before it is used",
+};
+const VALIDATED_ELSEWHERE: Idiom = Idiom {
+    name: "validated optimistic read elsewhere",
+    why: "all of it is under one lock, and who reads without that lock validates what was read",
 };
 const CAS_LOOP: Idiom = Idiom {
     name: "compareAndSet loop",
@@ -393,6 +398,37 @@ fn only_tested(body: &Body, flow: &Flow) -> bool {
                 Op::If { .. } | Op::Switch { .. } | Op::Compute { .. } | Op::Cast { .. }
             )
     })
+}
+
+/// Whether all that the finding is about is done under a lock, and who reads that without the lock validates what was read.
+pub fn lacks_only_validated_reads(finding: &Finding, region: &RegionBody<'_>) -> Option<Idiom> {
+    let evidence = &finding.evidence;
+    if evidence.reductions.is_empty() || !evidence.interleavings.is_empty() {
+        return None;
+    }
+    let steps = || (evidence.reductions.iter()).flat_map(|it| [&it.commit, &it.violation]);
+    let is_access = |step: &Step| matches!(step.op.as_str(), "read" | "write" | "update");
+    let is_locked = |reduction: &Reduction| {
+        let (first, second) = (&reduction.commit.locks, &reduction.violation.locks);
+        first.iter().any(|lock| second.contains(lock))
+    };
+    if !steps().all(is_access) || !evidence.reductions.iter().all(is_locked) {
+        return None;
+    }
+    let validated: Vec<RegionBody<'_>> = region
+        .neighbours()
+        .filter(|other| is_validated(other))
+        .collect();
+    let is_validated_elsewhere = |step: &Step| {
+        let name = step.target.rsplit('.').next().unwrap_or(&step.target);
+        let reads = |other: &RegionBody<'_>| {
+            (other.body.all_instrs()).any(|(_, instr)| other.field(instr) == Some(name))
+        };
+        validated.iter().any(reads)
+    };
+    steps()
+        .all(is_validated_elsewhere)
+        .then_some(VALIDATED_ELSEWHERE)
 }
 
 fn is_validated(region: &RegionBody<'_>) -> bool {

@@ -281,8 +281,14 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         Some(flow) => idiom::of(body, flow, &ends),
         None => idiom::of_locks(body, &ends),
     });
+    let idiom = idiom.or_else(|| idiom::lacks_only_validated_reads(finding, body.as_ref()?));
     if let Some(idiom) = idiom {
         return named(idiom);
+    }
+    if !finding.verdict.is_seen() && body.as_ref().is_some_and(apart::is_of_coroutines) {
+        return low(
+            "its class holds a lock of coroutines, which only the exact analyses of a run see through",
+        );
     }
     // Locks say where it is torn, and what was learned under them why.
     if !is_watched

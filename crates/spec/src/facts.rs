@@ -300,12 +300,16 @@ impl ClassFacts {
                     || matches!(method.name.as_str(), "setUp" | "tearDown"))
     }
 
-    /// Where a thread starts: `main`, and `run` or `call` of a task.
+    /// Where a thread starts: `main`, `run` or `call` of a task, and where a coroutine is started or goes on.
     pub fn is_thread_entry(&self, method: &MethodFacts) -> bool {
         match method.name.as_str() {
             "main" => method.is_static && method.descriptor.ends_with(")V"),
             "run" => method.descriptor == "()V",
             "call" => method.descriptor.starts_with("()"),
+            "invokeSuspend" => {
+                let super_name = self.super_name.as_deref().unwrap_or("");
+                super_name.starts_with("kotlin.coroutines.jvm.internal.")
+            }
             "compute" | "exec" => {
                 let super_name = self.super_name.as_deref().unwrap_or("");
                 super_name.starts_with("java.util.concurrent.")
@@ -344,6 +348,24 @@ mod tests {
         assert!(with(field(atomic, false)).expects_threads_in(&of_object));
         let working = with(field("Ljava/util/concurrent/Executor;", false));
         assert!(!working.expects_threads_in(&of_object));
+    }
+
+    #[test]
+    fn a_coroutine_starts_and_goes_on_in_its_body() {
+        let method = MethodFacts {
+            name: "invokeSuspend".into(),
+            descriptor: "(Ljava/lang/Object;)Ljava/lang/Object;".into(),
+            ..MethodFacts::default()
+        };
+        let class = |super_name: &str| ClassFacts {
+            super_name: Some(super_name.into()),
+            ..ClassFacts::default()
+        };
+        let lambda = class("kotlin.coroutines.jvm.internal.SuspendLambda");
+        assert!(lambda.is_thread_entry(&method) && lambda.is_started(&method));
+        let continuation = class("kotlin.coroutines.jvm.internal.ContinuationImpl");
+        assert!(continuation.is_thread_entry(&method));
+        assert!(!class("shop.Cart").is_thread_entry(&method), "of that name");
     }
 
     #[test]

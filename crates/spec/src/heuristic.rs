@@ -77,7 +77,6 @@ impl Heuristic {
                     && !method.interrupts
                     && !method.starts_threads
                     && !method.is_tiny
-                    && !method.is_suspend()
                     && !method.is_bridge()
             }
             Self::Auto => {

@@ -28,12 +28,26 @@ use crate::registry::FieldRef;
 /// `UntornRuntime.WRITES`.
 pub(super) const WRITES: i32 = 1 << 30;
 
+/// Whether the Kotlin compiler made the field to keep a coroutine's state in while it waits: what threads do to it one after the other is in the order in which they have the coroutine.
+fn is_of_coroutine(field: &MemberRef<'_>) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match &*field.name {
+        // Of a body's own class, as nested functions have it.
+        "label" | "result" => (field.class.rsplit('$').next()).is_some_and(is_number),
+        // Spilled: the letter of its type and a number.
+        name => name.split_once('$').is_some_and(|(letter, number)| {
+            letter.len() == 1 && letter.as_bytes()[0].is_ascii_uppercase() && is_number(number)
+        }),
+    }
+}
+
 impl Weaver<'_, '_> {
     /// Instruments a field access.
     pub(super) fn field(&mut self, index: usize, op: Op, field: PoolIndex) -> Result<()> {
         let reference = self.pool.base().field_ref(field)?;
         let class = reference.class.replace('/', ".");
-        if !self.subject.plan.watches(&class) || reference.name.starts_with("$SwitchMap$") {
+        let is_compilers = reference.name.starts_with("$SwitchMap$") || is_of_coroutine(&reference);
+        if is_compilers || !self.subject.plan.watches(&class) {
             return Ok(());
         }
         let writes = matches!(op, Op::Putfield | Op::Putstatic);
@@ -271,5 +285,28 @@ impl Weaver<'_, '_> {
         self.guard_access(index, (start, end))?;
         self.counts.add("sites: array elements");
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_compiler_keeps_of_a_coroutine_is_told_from_fields_that_people_name() {
+        let is_state = |class: &str, name: &str| {
+            is_of_coroutine(&MemberRef {
+                class: class.into(),
+                name: name.into(),
+                descriptor: "I".into(),
+                interface: false,
+            })
+        };
+        for name in ["label", "result", "L$0", "I$12"] {
+            assert!(is_state("shop/Cart$add$1", name), "{name}");
+        }
+        for name in ["label", "result", "n", "$this", "l$0", "L$", "L$x", "LL$0"] {
+            assert!(!is_state("shop/Cart$Line", name), "{name}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What is instrumented, and how: the configuration, ready for use.
 
 use untorn_channel::Config;
-use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking, is_platform};
+use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking, is_platform, is_scheduler};
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::known::Known;
@@ -99,7 +99,7 @@ impl Plan {
     ///
     /// The name alone decides, also about the shadow field, so every site that is rewritten knows which classes have one.
     pub fn watches(&self, class: &str) -> bool {
-        if is_platform(class) {
+        if is_platform(class) || self.include.is_empty() && is_scheduler(class) {
             return false;
         }
         // Code that is no region can be called from one that was chosen, so only if none was nothing can ever be recorded.
@@ -135,6 +135,15 @@ mod tests {
         for platform in ["java.util.HashMap", "sun.misc.Unsafe", "javax.swing.JFrame"] {
             assert!(!plan.watches(platform), "{platform}");
         }
+    }
+
+    #[test]
+    fn schedulers_are_watched_only_when_they_are_named() {
+        let all = plan(&[], &[]);
+        assert!(!all.watches("kotlinx.coroutines.scheduling.CoroutineScheduler"));
+        assert!(!all.watches("kotlinx.coroutines.sync.MutexImpl"));
+        assert!(all.watches("kotlinx.coroutines.flow.StateFlowImpl"));
+        assert!(plan(&["kotlinx.coroutines.**"], &[]).watches("kotlinx.coroutines.JobSupport"));
     }
 
     #[test]

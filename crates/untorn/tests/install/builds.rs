@@ -77,6 +77,19 @@ fn three_modules_in_java_and_kotlin_with_three_frameworks_are_watched_beside_jac
     let sarif = folder.path().join("kotlin/target/untorn/test.sarif");
     let sarif = std::fs::read_to_string(sarif).unwrap();
     assert!(sarif.contains("src/main/kotlin/till/Till.kt"), "{sarif}");
+    // What a coroutine does under its lock is whole, and what it does between two holds of it is not.
+    let findings = folder.path().join("kotlin/target/untorn/test.json");
+    let findings: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(findings).unwrap()).unwrap();
+    let of = |class: &str| {
+        let all = findings["findings"].as_array().unwrap().iter();
+        let above_low = all.filter(|it| it["rank"]["level"] != "low");
+        let named = above_low.filter(|it| it["region"]["class"] == class);
+        let told = named.map(|it| format!("{} {}", it["verdict"], it["region"]["method"]));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(of("till.Shelf"), ["\"observed\" \"take\""]);
+    assert_eq!(of("till.Basket"), [""; 0]);
     let coverage = folder.path().join("core/target/jacoco.exec");
     assert!(std::fs::metadata(coverage).unwrap().len() > 0);
 }
