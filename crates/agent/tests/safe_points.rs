@@ -19,6 +19,8 @@ const OWNER: &str = "java/lang/UntornOwner";
 const RUNTIME: &str = "java/lang/UntornRuntime";
 const BOOT: &str = "java/lang/UntornBoot";
 const LOG: &str = "java/lang/UntornLog";
+/// As others call it.
+const THREAD: &str = "java/lang/UntornThread";
 
 /// What returns to an access that it has recorded.
 const RECORDING: [(&str, &str); 9] = [
@@ -290,7 +292,7 @@ impl Method {
     /// Where the record of an access is written: with the number that `access` made just before, or by `log`, which may leave it out.
     fn records(&self) -> Vec<usize> {
         let logs = self.calls(|class, name| (class, name) == (SHADOW, "log"));
-        let writes = self.calls(|class, name| class == THREAD && name == "write");
+        let writes = self.calls(|class, name| [LOG, THREAD].contains(&class) && name == "write");
         let made = self.calls(|class, name| (class, name) == (SHADOW, "access"));
         let is_access = |&at: &usize| at > 0 && made.contains(&(at - 1));
         writes.into_iter().filter(is_access).chain(logs).collect()

@@ -75,7 +75,7 @@ pub enum Store {
     SharedSeen(u8),
     Poll(bool),
     Deferred(Option<Word>),
-    Blocked(bool),
+    Entering(bool),
     Blocked(bool),
 }
 
@@ -167,8 +167,8 @@ pub enum At {
     Rebias,
     Settle,
     // sleeping, awake, nap; monitors; native code; the end
-    IsBlocked,
     Blocked,
+    Entering,
     Native,
     Ending,
     Gone,
@@ -199,7 +199,7 @@ pub struct Thread {
     pub deferred: Option<Word>,
     pub shared_seen: u8,
     pub shares: bool,
-    pub blocked: bool,
+    pub entering: bool,
     pub native: bool,
     pub registered: bool,
     // What it keeps to itself.
@@ -252,7 +252,7 @@ impl State {
             deferred: None,
             shared_seen: u8::from(t == 0 && scenario.first_has_read),
             shares: false,
-            blocked: false,
+            entering: false,
             native: false,
             registered: !scenario.programs[t].is_empty(),
             buffer: [None; BUFFER],

@@ -96,7 +96,7 @@ impl Steps<'_> {
             At::Transition | At::TransitionNap | At::TransitionShare => self.transition(t, at),
             At::Rebias => self.rebias(t),
             At::Settle => self.settle(t),
-            At::Asleep | At::Blocked | At::Native | At::Ending | At::Spin => self.life(t, at),
+            At::Blocked | At::Entering | At::Native | At::Ending | At::Spin => self.life(t, at),
             At::Gone | At::Parked | At::Stray => {}
         }
     }
@@ -162,7 +162,7 @@ impl State {
             Store::SharedSeen(number) => thread.shared_seen = number,
             Store::Poll(set) => thread.poll = set,
             Store::Deferred(word) => thread.deferred = word,
-            Store::Blocked(blocked) => thread.blocked = blocked,
+            Store::Entering(entering) => thread.entering = entering,
             Store::Blocked(blocked) => thread.blocked = blocked,
         }
     }

@@ -16,7 +16,7 @@ impl Steps<'_> {
         let object = thread.object;
         match self.from.words[object as usize] {
             Word::Untracked => self.step(t, "lockContended: given up before", |n| {
-                n.threads[t].advance()
+                n.threads[t].advance();
             }),
             Word::Owned(..) | Word::Shared(_) => {
                 self.step(t, "lockContended: to be locked no more", |n| {

@@ -25,14 +25,14 @@ impl Steps<'_> {
                 n.threads[t].to(if op == Op::Park {
                     At::Parked
                 } else {
-                    At::Asleep
+                    At::Blocked
                 });
             }),
             Op::Block => {
                 if thread.has_room(1) {
                     self.step(t, "waits for a monitor", |n| {
-                        n.threads[t].store(Store::Blocked(true));
-                        n.threads[t].to(At::Blocked);
+                        n.threads[t].store(Store::Entering(true));
+                        n.threads[t].to(At::Entering);
                     });
                 }
             }
@@ -62,19 +62,19 @@ impl Steps<'_> {
 
     pub(super) fn life(&self, t: usize, at: At) {
         match at {
-            At::Asleep if self.checks.has(Check::WakeFence) => {
+            At::Blocked if self.checks.has(Check::WakeFence) => {
                 self.fenced(t, "unblocks", |n| {
                     n.threads[t].blocked = false;
                     n.threads[t].advance();
                 });
             }
-            At::Asleep => self.step(t, "unblocks, without a fence", |n| {
+            At::Blocked => self.step(t, "unblocks, without a fence", |n| {
                 n.threads[t].store(Store::Blocked(false));
                 n.threads[t].advance();
             }),
-            At::Blocked if self.from.threads[t].has_room(1) => {
+            At::Entering if self.from.threads[t].has_room(1) => {
                 self.step(t, "has the monitor", |n| {
-                    n.threads[t].store(Store::Blocked(false));
+                    n.threads[t].store(Store::Entering(false));
                     n.threads[t].advance();
                 });
             }

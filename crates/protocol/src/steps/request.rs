@@ -77,7 +77,7 @@ impl Steps<'_> {
         let in_access = self.scenario.interpreted
             && matches!(thread.at, At::Record | At::Access)
             && !self.checks.has(Check::UnsafeIsNoSafePoint);
-        thread.native || thread.blocked || in_access || !thread.registered
+        thread.native || thread.entering || in_access || !thread.registered
     }
 
     /// `UntornEpoch.coordinate`.
@@ -104,7 +104,7 @@ impl Steps<'_> {
                     });
                 } else if epoch != 0 && matches!(self.from.epochs[epoch], Epoch::Revoked(_)) {
                     self.step(t, "coordinate: another one has done it", |n| {
-                        n.coordinated(t, true)
+                        n.coordinated(t, true);
                     });
                 }
                 self.wait(t);
@@ -240,7 +240,7 @@ impl Steps<'_> {
         };
         if !other.requested || !other.registered {
             self.step(t, "awaitResponse: the response", |n| {
-                next(n, RequestAt::Done(true))
+                next(n, RequestAt::Done(true));
             });
             return;
         }

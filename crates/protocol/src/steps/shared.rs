@@ -151,7 +151,7 @@ impl Steps<'_> {
                         at: RequestAt::Gate,
                         early: 0,
                     });
-                })
+                });
             }
             At::UnshareMet(_) => self.fenced(t, "unshare: tracks the object no more", |n| {
                 n.words[n.threads[t].object as usize] = Word::Untracked;
