@@ -88,7 +88,12 @@ fn untypable_inside(finding: &Finding) -> Option<Region> {
     let [.., first, last] = typing.parts.as_slice() else {
         return None;
     };
+    let leads = first.leads_to(last);
     let (first, last) = (first.place.as_ref()?, last.place.as_ref()?);
+    // One part that does not compose with itself, at the end of a way that many take.
+    if leads {
+        return (!is_inside(last, &finding.region)).then(|| method_of(last))?;
+    }
     let same = first.class == last.class && first.method == last.method;
     (same && !is_inside(first, &finding.region)).then(|| method_of(first))?
 }
@@ -223,6 +228,7 @@ mod tests {
         let lost = GuardLoss {
             field: field.to_owned(),
             candidate: Some("this".to_owned()),
+            held: None,
             place: Some(Place {
                 class: Some("Buffer".to_owned()),
                 method: Some("compareTo".to_owned()),
@@ -396,6 +402,37 @@ mod tests {
             said,
             [("evict", vec![]), ("grow", vec!["borrow", "prepare"])]
         );
+    }
+
+    #[test]
+    fn who_calls_what_is_not_one_step_by_itself_is_affected_by_it() {
+        let part = |what: &str, class: &str, method: &str| TypingPart {
+            what: what.to_owned(),
+            atomicity: "cmpd".to_owned(),
+            place: Some(Place {
+                class: Some(class.to_owned()),
+                method: Some(method.to_owned()),
+                file: None,
+                line: Some(7),
+            }),
+        };
+        let of = |method: &str| {
+            let mut finding = unproved(method, "Commands.last", 3);
+            finding.region.class = Some("Commands".to_owned());
+            finding.evidence.typings[0].guards_lost.clear();
+            finding.evidence.typings[0].parts = vec![
+                part("calls Commands.make(String)", "Commands", method),
+                part("calls Words.<init>(String)", "Commands", "make"),
+                part("calls Text.<init>(String)", "Words", "<init>"),
+                part("writes what Text.all holds", "Text", "<init>"),
+            ];
+            finding
+        };
+        let merged = merge(vec![of("get"), of("put"), of("remove")]);
+        let said: Vec<(&str, usize)> = (merged.iter())
+            .map(|finding| (finding.region.method.as_str(), finding.affected.len()))
+            .collect();
+        assert_eq!(said, [("get", 2)]);
     }
 
     #[test]

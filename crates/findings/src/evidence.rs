@@ -218,6 +218,19 @@ pub struct TypingPart {
     pub place: Option<Place>,
 }
 
+impl TypingPart {
+    /// Whether this is a call of the method in which the other part is, so that the two are one.
+    pub fn leads_to(&self, other: &Self) -> bool {
+        let called = (self.what.strip_prefix("calls "))
+            .and_then(|words| words.split('(').next()?.rsplit('.').next());
+        let (Some(called), Some(own), Some(inner)) = (called, &self.place, &other.place) else {
+            return false;
+        };
+        let is_elsewhere = (&own.class, &own.method) != (&inner.class, &inner.method);
+        is_elsewhere && inner.method.as_deref() == Some(called)
+    }
+}
+
 /// A guard that was lost, and the access that lost it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct GuardLoss {
@@ -225,6 +238,9 @@ pub struct GuardLoss {
     /// The guard that most accesses have.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub candidate: Option<String>,
+    /// How many accesses have it, where that was counted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub place: Option<Place>,
     pub why: String,

@@ -1,6 +1,6 @@
 //! The two accesses of a region between which others come.
 
-use untorn_findings::{EdgeKind, Evidence, Finding, Place, Region, Step, TypingPart};
+use untorn_findings::{EdgeKind, Evidence, Finding, Place, Region, Step};
 
 use untorn_program::InstrId;
 use untorn_program::ir::Op;
@@ -318,15 +318,8 @@ impl Ends {
         let [.., first, last] = typing.parts.as_slice() else {
             return None;
         };
-        // The last is inside of the first: one part, of which types do not know what it does.
-        let inside = (last
-            .place
-            .as_ref()
-            .and_then(|place| place.method.as_deref()))
-        .zip(first.what.strip_prefix("calls ").and_then(callee))
-        .is_some_and(|(method, (_, called))| method == called);
-        let method = |part: &TypingPart| part.place.as_ref().and_then(|place| place.method.clone());
-        if inside && method(first) != method(last) {
+        // One part, of which types do not know what it does.
+        if first.leads_to(last) {
             return None;
         }
         Some(Self {

@@ -81,7 +81,7 @@ pub fn of_name(region: &Region, pattern: Pattern, scale: &mut Scale) {
 pub fn of_code(body: &RegionBody<'_>, scale: &mut Scale) {
     if waits(body) {
         scale.put(-3, "it waits for other threads on purpose");
-    } else if body.is_synchronized() || takes_locks(body) {
+    } else if locks(body) {
         scale.put(1, "it takes a lock, so it was meant to be safe");
     }
 }
@@ -122,6 +122,11 @@ fn is_platform(class: &str) -> bool {
     class == "java/lang/Thread"
         || class == "java/lang/Object"
         || class.starts_with("java/util/concurrent/")
+}
+
+/// Whether a method is synchronized or takes a lock itself.
+pub fn locks(body: &RegionBody<'_>) -> bool {
+    body.is_synchronized() || takes_locks(body)
 }
 
 fn takes_locks(body: &RegionBody<'_>) -> bool {

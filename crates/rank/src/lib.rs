@@ -162,6 +162,15 @@ fn lost_guards(finding: &Finding) -> impl Iterator<Item = &GuardLoss> {
     (finding.evidence.typings.iter()).flat_map(|typing| &typing.guards_lost)
 }
 
+/// Whether no access at all has the lock that would have guarded a field best, in a class that uses locks.
+fn is_never_guarded(finding: &Finding, body: &RegionBody<'_>) -> bool {
+    let mut lost = lost_guards(finding).peekable();
+    finding.evidence.method_views.is_empty()
+        && lost.peek().is_some()
+        && lost.all(|guard| guard.held == Some(0))
+        && (std::iter::once(body.clone()).chain(body.neighbours())).any(|it| intent::locks(&it))
+}
+
 /// Whether a field is of another class than the region.
 fn is_of_another(field: &str, finding: &Finding) -> bool {
     let field = field.strip_suffix(" (content)").unwrap_or(field);
@@ -434,6 +443,16 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         scale.put(
             -2,
             "its class keeps fields together without locks, by compareAndSet, which a check does not follow",
+        );
+    }
+    if !is_watched
+        && body
+            .as_ref()
+            .is_some_and(|body| is_never_guarded(finding, body))
+    {
+        scale.put(
+            -2,
+            "its class takes locks, and none for any access to this, so it keeps it to one thread at a time in another way",
         );
     }
     rarity(finding, &mut scale);

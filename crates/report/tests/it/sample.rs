@@ -368,6 +368,7 @@ fn race_and_guard() -> Vec<Finding> {
         guards_lost: vec![GuardLoss {
             field: "hits".into(),
             candidate: Some("this".into()),
+            held: Some(4),
             place: Some(place("bank.Stats", "hits", 13)),
             why: "read without the lock".into(),
         }],

@@ -16,7 +16,9 @@ pub struct Broken {
     pub candidate: Option<Lock>,
     /// How many accesses break it.
     pub accesses: usize,
-    /// The first of them.
+    /// How many keep it, of those that should.
+    pub kept: usize,
+    /// The first of them that breaks it.
     pub reason: Reason,
 }
 
@@ -101,6 +103,7 @@ pub(super) fn find(
                 field: FieldId(index as u32),
                 candidate: Some(candidate),
                 accesses: 0,
+                kept: 0,
                 reason: Reason::Conflict,
             };
             for access in &accesses[index] {
@@ -117,6 +120,8 @@ pub(super) fn find(
                         };
                     }
                     broken.accesses += 1;
+                } else {
+                    broken.kept += 1;
                 }
             }
             if best.as_ref().is_none_or(|b| broken.accesses < b.accesses) {
@@ -141,6 +146,7 @@ fn written(field: FieldId, accesses: &[&AccessUse]) -> Option<Broken> {
         field,
         candidate: None,
         accesses: writes.count() + 1,
+        kept: 0,
         reason,
     })
 }

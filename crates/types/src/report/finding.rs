@@ -325,9 +325,11 @@ impl Typed<'_> {
                 format!("{lock} does not fit the guards of other fields"),
             ),
         };
+        let counted = broken.candidate.is_some() && matches!(broken.reason, Reason::Access { .. });
         GuardLoss {
             field,
             candidate,
+            held: counted.then(|| u32::try_from(broken.kept).unwrap_or(u32::MAX)),
             place,
             why,
         }
