@@ -58,15 +58,11 @@ pub fn is_platform(class: &str) -> bool {
 
 /// Packages of libraries that run tasks of others on threads of their own, and have them wait for each other.
 const SCHEDULERS: [&str; 1] = ["kotlinx.coroutines."];
-/// Packages below them that hold what a program keeps there.
-const CONTENTS: [&str; 1] = ["kotlinx.coroutines.flow."];
-
 /// Whether a class only schedules what a program does, as the platform's executors and locks do.
 ///
 /// Each task and each wait goes through such code, so a region around them would be torn by its queues and counters, in which nobody keeps anything.
 pub fn is_scheduler(class: &str) -> bool {
-    let is_in = |packages: &[&str]| packages.iter().any(|package| class.starts_with(package));
-    is_in(&SCHEDULERS) && !is_in(&CONTENTS)
+    SCHEDULERS.iter().any(|package| class.starts_with(package))
 }
 
 /// Which of the runs of a multi-run analysis it is.

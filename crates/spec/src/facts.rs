@@ -262,6 +262,7 @@ fn is_concurrency_type(descriptor: &str) -> bool {
     let element = descriptor.trim_start_matches('[');
     (element.strip_prefix("Ljava/util/concurrent/")).is_some_and(|name| !OF_WORK.contains(&name))
         || element.starts_with("Lkotlinx/coroutines/sync/")
+        || element.starts_with("Lkotlinx/coroutines/flow/Mutable")
         || element.starts_with("Ljava/lang/invoke/VarHandle;")
 }
 

@@ -142,7 +142,6 @@ mod tests {
         let all = plan(&[], &[]);
         assert!(!all.watches("kotlinx.coroutines.scheduling.CoroutineScheduler"));
         assert!(!all.watches("kotlinx.coroutines.sync.MutexImpl"));
-        assert!(all.watches("kotlinx.coroutines.flow.StateFlowImpl"));
         assert!(plan(&["kotlinx.coroutines.**"], &[]).watches("kotlinx.coroutines.JobSupport"));
     }
 

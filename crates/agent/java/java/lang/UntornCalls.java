@@ -141,7 +141,10 @@ final class UntornCalls {
 
     /** Whether the model says exactly what calls on an object do. */
     private static boolean isModelled(Object content) {
-        return content.getClass().getClassLoader0() == null && !(content instanceof IdentityHashMap);
+        Class<?> k = content.getClass();
+        // No class of the program is in a package of the library.
+        if (k.getClassLoader0() != null) return k.getName().startsWith("kotlinx.coroutines.");
+        return !(content instanceof IdentityHashMap);
     }
 
     /** A call of which only the end counts. */

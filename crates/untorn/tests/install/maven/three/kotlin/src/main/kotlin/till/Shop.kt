@@ -46,8 +46,12 @@ class Shelf {
 
     suspend fun take() {
         val now = mutex.withLock { left }
-        Thread.sleep(1)
+        walk()
         mutex.withLock { left = now - 1 }
+    }
+
+    private fun walk() {
+        Thread.sleep(1)
     }
 }
 
