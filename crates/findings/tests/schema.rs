@@ -150,6 +150,7 @@ fn checked() -> Document {
     let lost = GuardLoss {
         field: "bank.Account.balance".into(),
         candidate: None,
+        held: Some(3),
         place: Some(place("bank.Account", Some("<init>"), Some("Account.java"))),
         why: "this is not held here".into(),
     };

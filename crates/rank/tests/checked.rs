@@ -176,6 +176,7 @@ fn untypable(method: &str, first: &str, second: &str) -> Finding {
     let lost = GuardLoss {
         field: "Cases.other".to_owned(),
         candidate: Some("this".to_owned()),
+        held: None,
         place: Some(place("second")),
         why: "this is not held here".to_owned(),
     };
@@ -225,6 +226,17 @@ fn two_fields_belong_together_if_another_method_uses_both() {
         "writes Cases.other",
     ));
     assert_eq!(apart.level, Level::Low, "{apart:?}");
+}
+
+#[test]
+fn what_no_access_guards_in_a_class_with_locks_is_kept_to_one_thread_otherwise() {
+    let level = |held: Option<u32>| {
+        let mut finding = untypable("record", "writes Cases.count", "writes Cases.sum");
+        finding.evidence.typings[0].guards_lost[0].held = held;
+        judged(finding).level
+    };
+    assert!(level(Some(0)) < level(Some(3)));
+    assert_eq!(level(None), level(Some(3)), "nobody counted");
 }
 
 #[test]

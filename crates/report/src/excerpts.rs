@@ -36,6 +36,12 @@ impl std::fmt::Display for Mismatch {
     }
 }
 
+fn is_kotlin(file: &str) -> bool {
+    std::path::Path::new(file)
+        .extension()
+        .is_some_and(|extension| extension == "kt")
+}
+
 /// Sources by package and file name.
 #[derive(Debug, Default)]
 pub struct Excerpts {
@@ -65,7 +71,7 @@ impl Excerpts {
         if let (Some(listing), Some(line)) = (listing, place.line)
             && line as usize > listing.lines.len()
             // The compiler gives what it inlines lines beyond the end of the file.
-            && place.file.as_deref().is_none_or(|file| !file.ends_with(".kt"))
+            && !place.file.as_deref().is_some_and(is_kotlin)
         {
             self.mismatches.insert(Mismatch {
                 path: listing.path.clone(),
