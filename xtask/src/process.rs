@@ -11,7 +11,26 @@ use crate::error::Error;
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments);
+    // What it told us of our own package: build scripts ask for such variables, and would run anew, with all that rests on
+    // them, whenever a plain `cargo` comes after us.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_of_package) {
+            command.env_remove(name);
+        }
+    }
     command
+}
+
+fn is_of_package(variable: &str) -> bool {
+    [
+        "CARGO_PKG_",
+        "CARGO_MANIFEST_",
+        "CARGO_BIN_",
+        "CARGO_CRATE_",
+    ]
+    .iter()
+    .any(|of| variable.starts_with(of))
+        || variable == "CARGO_PRIMARY_PACKAGE"
 }
 
 /// The command as one would type it, with programs by their file names.
@@ -145,6 +164,19 @@ pub fn search_path() -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cargo_is_told_nothing_of_our_own_package() {
+        let command = cargo(&["build"]);
+        let removed: Vec<_> = (command.get_envs().filter(|(_, value)| value.is_none()))
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        assert!(
+            removed.contains(&"CARGO_MANIFEST_DIR".into()),
+            "{removed:?}"
+        );
+        assert!(is_of_package("CARGO_PKG_NAME") && !is_of_package("CARGO_HOME"));
+    }
 
     #[test]
     fn a_shown_command_can_be_typed_again() {

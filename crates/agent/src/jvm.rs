@@ -395,7 +395,7 @@ impl Jni {
     }
 
     /// Defines a class into the boot loader.
-    pub fn define(&self, name: &CStr, bytes: &[u8]) -> Result<jclass, JvmError> {
+    pub fn define(&self, name: &CStr, bytes: &[u8]) -> Result<(), JvmError> {
         // SAFETY: name and bytes are valid for the call; a null loader means the boot loader.
         let class = unsafe {
             (self.functions().DefineClass)(
@@ -409,7 +409,10 @@ impl Jni {
         if self.clear_exception() || class.is_null() {
             return Err(JvmError::NotDefined(name.to_string_lossy().into_owned()));
         }
-        Ok(class)
+        // Few local references are promised to who calls from native code, and there are many classes.
+        // SAFETY: the reference was just made, and nobody else has it.
+        unsafe { (self.functions().DeleteLocalRef)(self.0, class) };
+        Ok(())
     }
 
     pub fn find(&self, name: &CStr) -> Option<jclass> {

@@ -46,8 +46,8 @@ pub fn define(jni: &Jni) -> Result<(), JvmError> {
             _ => faults::failing(bytes),
         };
         match edited {
-            None => jni.define(name, bytes).map(drop)?,
-            Some(Ok(edited)) => jni.define(name, &edited).map(drop)?,
+            None => jni.define(name, bytes)?,
+            Some(Ok(edited)) => jni.define(name, &edited)?,
             Some(Err(_)) => return Err(JvmError::NotDefined(text.into_owned())),
         }
     }

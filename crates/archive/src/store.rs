@@ -75,7 +75,9 @@ impl Archive {
             .with_connect_timeout(wait.min(Duration::from_secs(5)))
             .with_timeout(wait.min(Duration::from_secs(30)));
         // A server on this machine is spoken to in clear where the environment asks for it, as for the usual clients.
-        let plain = std::env::var("AWS_ALLOW_HTTP").is_ok_and(|value| value == "true")
+        let allows =
+            |of: &str| std::env::var(format!("{of}_ALLOW_HTTP")).is_ok_and(|value| value == "true");
+        let plain = ["AWS", "GOOGLE", "AZURE"].into_iter().any(allows)
             || std::env::var("AWS_ENDPOINT_URL").is_ok_and(|value| local(&value))
             || std::env::var("AWS_ENDPOINT_URL_S3").is_ok_and(|value| local(&value));
         let client = client.with_allow_http(plain);

@@ -19,7 +19,10 @@ fn constants(source: &str) -> HashMap<String, u64> {
 
 #[test]
 fn java_constants_equal_ours() {
-    let java = constants(include_str!("../../agent/java/java/lang/UntornThread.java"));
+    let java = constants(concat!(
+        include_str!("../../agent/java/java/lang/UntornRecord.java"),
+        include_str!("../../agent/java/java/lang/UntornMemory.java"),
+    ));
     let ours = (record::OPERATIONS.iter())
         .chain(&layout::JAVA_CONSTANTS)
         .chain(&[

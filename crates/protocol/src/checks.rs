@@ -16,7 +16,7 @@ pub enum Check {
     EpochKnownFirst,
     /// `UntornEpoch.unblocks`: being awake is seen before anything is read.
     WakeFence,
-    /// `UntornRuntime.isAway`: a thread that waits for a monitor is looked at after a barrier.
+    /// `UntornNatives.isAway`: a thread that waits for a monitor is looked at after a barrier.
     Membarrier,
     /// `Jvmti::is_access`: native methods of `Unsafe` do not count as native code.
     UnsafeIsNoSafePoint,

@@ -9,7 +9,7 @@ pub enum Op {
     Write(u8),
     /// The end of a loop, or the entry of a method.
     Poll,
-    /// A park that returns, between `UntornRuntime.sleeping` and `awake`.
+    /// A park that returns, between `UntornHooks.sleeping` and `awake`.
     Sleep,
     /// A short sleep of the runtime itself, which frees no word: `UntornEpoch.backOff`.
     Nap,

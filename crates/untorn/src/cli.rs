@@ -64,6 +64,9 @@ pub struct AnalyzeArgs {
     /// Traces to analyze, .utr or STD text (also gz or zst), told apart by their content; - is standard input.
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
+    /// Class files of the program, a folder or a jar; may be repeated. A trace has none, and findings are ranked by what their code does.
+    #[arg(long, value_name = "PATH")]
+    pub classes: Vec<PathBuf>,
     #[command(flatten)]
     pub selection: SelectionArgs,
     #[command(flatten)]

@@ -22,7 +22,7 @@ const WRITES: i32 = 1 << 30;
 const PLAN_SHIFT: u32 = 16;
 /// `UntornSteer.NO_ACCESS`, in the place of a location.
 const NO_ACCESS: i32 = -1;
-/// `UntornSteer.CONTENT`: all that an object of the platform holds.
+/// In the place of a location: all that an object of the platform holds.
 const CONTENT: i32 = -2;
 /// `UntornSteer.REGION_SHIFT`: above the number of a region, the plan that is about it.
 const REGION_SHIFT: u32 = 22;

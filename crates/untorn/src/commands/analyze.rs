@@ -8,10 +8,12 @@ use untorn_analyses::doublechecker::Profile;
 use untorn_analyses::lengths::Lengths;
 use untorn_findings::Document;
 use untorn_model::Tables;
+use untorn_program::LoadPlan;
 use untorn_spec::Specification;
 use untorn_trace::{OpenOptions, Source, open, spool};
 
 use crate::cli::AnalyzeArgs;
+use crate::code;
 use crate::commands::demoted::{is_meant, put};
 use crate::declared;
 use crate::failure::Failure;
@@ -28,6 +30,9 @@ const DEFAULT: [AnalysisName; 3] = [
 ];
 
 pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
+    for path in &args.classes {
+        std::fs::metadata(path).map_err(|source| Failure::file(path, source))?;
+    }
     let inputs = args
         .traces
         .iter()
@@ -53,6 +58,14 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
         write_profile(args.selection.first_profile()?, &profile)?;
     }
     document.take(findings);
+    if !args.classes.is_empty() {
+        let plan = LoadPlan {
+            inputs: args.classes.clone(),
+            ..LoadPlan::default()
+        };
+        let code = code::of_paths(&document, &plan);
+        untorn_rank::rank(&mut document, &code);
+    }
     deliver(&document, &args.output)
 }
 

@@ -1,7 +1,6 @@
 package dev.untorn.gradle;
 
 import dev.untorn.program.Program;
-import java.io.File;
 import java.util.ArrayList;
 import java.util.List;
 import org.gradle.api.file.FileCollection;
@@ -44,15 +43,5 @@ public class UntornCheck extends UntornTask {
             command.addAll(List.of("--classpath", Program.joined(used)));
         }
         run(command);
-    }
-
-    private static List<String> existing(FileCollection files) {
-        List<String> paths = new ArrayList<>();
-        for (File file : files) {
-            if (file.exists()) {
-                paths.add(file.getPath());
-            }
-        }
-        return paths;
     }
 }

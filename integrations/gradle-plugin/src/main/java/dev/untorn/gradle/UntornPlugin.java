@@ -7,6 +7,7 @@ import java.util.Locale;
 import org.gradle.api.Plugin;
 import org.gradle.api.Project;
 import org.gradle.api.Task;
+import org.gradle.api.file.FileCollection;
 import org.gradle.api.plugins.JavaBasePlugin;
 import org.gradle.api.specs.Spec;
 import org.gradle.api.tasks.SourceSet;
@@ -38,11 +39,12 @@ public class UntornPlugin implements Plugin<Project> {
             });
         }
         for (Test test : new ArrayList<>(project.getTasks().withType(Test.class))) {
-            watch(project, extension, test);
+            FileCollection tests = test.getTestClassesDirs();
+            watch(project, extension, test, main == null ? tests : main.getOutput().getClassesDirs().plus(tests));
         }
     }
 
-    private static void watch(Project project, UntornExtension extension, Test test) {
+    private static void watch(Project project, UntornExtension extension, Test test, FileCollection classes) {
         String name = test.getName();
         String report = "untorn" + name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
         if (project.getTasks().findByName(report) != null) {
@@ -54,6 +56,7 @@ public class UntornPlugin implements Plugin<Project> {
         File recordings = new File(project.getBuildDir(), "untorn/recordings/" + name);
         task.setDescription("Reports which operations the task " + name + " shows torn.");
         task.setRecordings(recordings);
+        task.setClasses(classes);
         task.dependsOn(test);
         Watch watch = new Watch(recordings, project.getRootDir(), extension.getInclude(), extension.getExecutable());
         project.getGradle().getTaskGraph().whenReady(graph -> {

@@ -110,4 +110,14 @@ public abstract class UntornTask extends DefaultTask {
             throw new GradleException(e.getMessage(), e);
         }
     }
+
+    static List<String> existing(FileCollection files) {
+        List<String> paths = new ArrayList<>();
+        for (File file : files) {
+            if (file.exists()) {
+                paths.add(file.getPath());
+            }
+        }
+        return paths;
+    }
 }

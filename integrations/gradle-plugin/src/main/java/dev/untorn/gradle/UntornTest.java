@@ -6,12 +6,24 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.gradle.api.GradleException;
+import org.gradle.api.file.FileCollection;
 import org.gradle.api.tasks.Internal;
 import org.gradle.api.tasks.TaskAction;
 
 /** Reports what the tests of one task showed, which ran watched before: {@code untorn analyze}. */
 public class UntornTest extends UntornTask {
     private File recordings;
+    private FileCollection classes;
+
+    /** What was tested, and the tests: findings are ranked by their code. */
+    @Internal
+    public FileCollection getClasses() {
+        return classes;
+    }
+
+    public void setClasses(FileCollection classes) {
+        this.classes = classes;
+    }
 
     @Internal
     public File getRecordings() {
@@ -35,6 +47,7 @@ public class UntornTest extends UntornTask {
         }
         List<String> command = new ArrayList<>(List.of("analyze"));
         files.forEach(file -> command.add(file.toString()));
+        existing(classes).forEach(folder -> command.addAll(List.of("--classes", folder)));
         run(command);
     }
 }

@@ -35,6 +35,12 @@ public class VerifyMojo extends UntornMojo {
         }
         List<String> command = new ArrayList<>(List.of("analyze"));
         recordings.forEach(recording -> command.add(recording.toString()));
+        // Findings are ranked by the code that they are in.
+        for (String classes : List.of(project.getBuild().getOutputDirectory(), project.getBuild().getTestOutputDirectory())) {
+            if (Files.isDirectory(Paths.get(classes))) {
+                command.addAll(List.of("--classes", classes));
+            }
+        }
         run(command, "test");
     }
 }
