@@ -24,7 +24,7 @@ abstract class UntornDemotion extends UntornPauses {
         return UntornMode.FIRST ? delays : (int) position + delays;
     }
 
-    /** Comes back to the open regions at the next safe point if the outermost one has been open for long. */
+    @Override
     void watchAge() {
         if ((int) open == 0 || UntornMode.SECOND || time() - begun[0] < LONG) return;
         overdue = true;
@@ -36,6 +36,7 @@ abstract class UntornDemotion extends UntornPauses {
      * on none of their executions is a region. Those that are open end here, for whoever reads the log; if a younger one is
      * open within, when that has ended, so that it stays whole. Frames notice at their exits that theirs is not open any more.
      */
+    @Override
     @DontInline
     void retire() {
         overdue = false;

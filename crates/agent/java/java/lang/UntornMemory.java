@@ -2,13 +2,13 @@ package java.lang;
 
 import jdk.internal.misc.Unsafe;
 
-
 /**
  * The memory that the process shares with the reader, and what all threads have in common there: segments for records, and
  * counters that give out ids. {@code crates/channel/src/layout.rs} defines every number here; a test there compares them.
  */
 final class UntornMemory {
     static final Unsafe U = Unsafe.getUnsafe();
+
     static final long CONTROL_STATE = 64, CONTROL_FREE = 128, CONTROL_NEXT_THREAD = 192, CONTROL_NEXT_OBJECT = 200,
             CONTROL_NEXT_LOCK = 208, CONTROL_NEXT_CLASS = 216, CONTROL_NEXT_KEY = 224, CONTROL_WAITS = 232,
             CONTROL_SEGMENTS_AT = 240, CONTROL_REGIONS = 248, CONTROL_REGION_THREADS = 256, CONTROL_DEMOTED = 264,
@@ -22,14 +22,16 @@ final class UntornMemory {
     static final long SEGMENT_BYTES = 8192;
     /** A free-list link that ends the list. */
     static final int NONE = -1;
+
     /** Room that one event needs at most: prefixes, a few edges, the record. */
     static final int EVENT_RECORDS = 16;
     static final long EVENT_BYTES = EVENT_RECORDS * 8L;
+
     static long memory;
     static long segments;
     /** Where threads write whose records nobody wants: racy garbage by design. */
     static long waste;
-    /** Guards {@link #contexts}, the chain of exits and the chain of read-shared transitions. */
+    /** Guards {@link UntornThreads#contexts}, the chain of exits and the chain of read-shared transitions. */
     static final long GLOBAL_LOCK = U.allocateMemory(8);
 
     /** A free segment, waiting for one if it must; {@link #NONE} once recording has stopped. */

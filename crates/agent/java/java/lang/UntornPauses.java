@@ -59,7 +59,7 @@ abstract class UntornPauses extends UntornRegions {
         }
     }
 
-    /** Begins anew what {@link #part} has ended. */
+    @Override
     @DontInline
     void rejoin() {
         int first = parted;

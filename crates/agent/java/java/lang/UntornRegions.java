@@ -116,7 +116,7 @@ abstract class UntornRegions extends UntornTransactions {
         limit = full;
     }
 
-    /** Lets the next record through, or first by {@link #moreRoom} if beginnings of regions have to come before it. */
+    @Override
     void setLimit() {
         limit = lost != NOTHING_LOST || written < (int) open && parted < 0 ? 0 : full;
     }

@@ -13,6 +13,7 @@ import static java.lang.UntornThreads.*;
  */
 public final class UntornThread extends UntornCallStack {
     private static final long HELD = U.objectFieldOffset(UntornThread.class, "held");
+
     /**
      * The holder of the shadow word that this thread has locked or is about to lock, and where the word is; null for
      * none; this context itself once it is silent.
@@ -25,11 +26,12 @@ public final class UntornThread extends UntornCallStack {
     long before;
     /**
      * The same, once the access is recorded and the word only waits for this thread's next safe point; 0 else.
-     * Who then finds this thread asleep frees the word.
+     * Who then finds this thread blocked frees the word.
      */
     long deferred;
     /** The part of the record that only the locking half knows. */
     long operand;
+
     private long nextObject, lastObject;
     /** The locks used last, most often used next. */
     UntornEntry recent, earlier;
@@ -44,6 +46,9 @@ public final class UntornThread extends UntornCallStack {
     /** Objects that this thread gave an id: how many, how many since it last looked which are gone, and when that was. */
     UntornRef objects;
     int objectCount, objectsAdded, objectsSeen;
+
+    // ---- steering: see UntornSteer ------------------------------------------------------------------------------
+
     /** The plan about a region that is open, and how many regions and monitors were open before it; null for none. */
     UntornPlan steeredBy;
     int steeredFrom;
@@ -61,6 +66,9 @@ public final class UntornThread extends UntornCallStack {
     Object neededLock;
     /** Whether this thread sleeps for a plan. */
     volatile boolean isHeldUp;
+
+    // ---- ownership: see UntornEpoch, which alone writes what other threads write here ---------------------------
+
     /** The word of an object that this thread alone has touched: its epoch; {@link UntornEpoch#NONE} if it has none. */
     public long mine = UntornEpoch.NONE;
     /** What the word of a new object is. */
@@ -75,6 +83,7 @@ public final class UntornThread extends UntornCallStack {
     int request, requestNumber, implicitNumber;
     /** Whether this thread is blocked; see {@link UntornEpoch#blocks}. */
     int blocked;
+
     /** Whose context this is; null once it has ended. */
     Thread thread;
 
@@ -108,6 +117,7 @@ public final class UntornThread extends UntornCallStack {
         held = this;
     }
 
+    @Override
     @DontInline
     void moreRoom() {
         if (lost != NOTHING_LOST) {
