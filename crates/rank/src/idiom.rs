@@ -31,7 +31,7 @@ const CAS_LOOP: Idiom = Idiom {
 };
 const CONDITIONAL_UPDATE: Idiom = Idiom {
     name: "conditional update after a look",
-    why: "the update itself checks again (compareAndSet, putIfAbsent and kin), as one step",
+    why: "the update itself checks again (compareAndSet, putIfAbsent and the like), as one step",
 };
 const DOUBLE_CHECK: Idiom = Idiom {
     name: "double-checked locking",
