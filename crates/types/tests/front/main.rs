@@ -604,6 +604,16 @@ fn most_atomic_methods_of_many_kinds_are_proved() {
     );
 }
 
+/// What a class of the library does is one entry of its model.
+#[test]
+fn a_queue_by_priority_is_walked_through_under_the_lock_of_its_owner() {
+    let fixture = Fixture::of("Library.java");
+    let (wrong, _) = fixture.proved_of_all("Bad");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let (_, lost) = fixture.proved_of_all("Ok");
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
 /// Code that the platform runs inside of a call, and collections that get out by another face.
 #[test]
 fn code_that_the_platform_runs_is_counted_where_it_runs() {
