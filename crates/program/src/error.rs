@@ -81,12 +81,4 @@ pub enum LoadError {
         /// What is counted.
         what: &'static str,
     },
-    /// An embedded library model does not parse.
-    #[error("library model {name}: {reason}")]
-    BadModel {
-        /// The model file.
-        name: String,
-        /// What is wrong with it.
-        reason: String,
-    },
 }

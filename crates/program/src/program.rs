@@ -64,7 +64,7 @@ impl Program {
     pub fn load(plan: &LoadPlan) -> Result<Self, LoadError> {
         let mut stats = Stats::default();
         let clock = Instant::now();
-        let library = Library::embedded()?;
+        let library = Library::embedded();
         let mut assumptions = Assumptions::default();
         let path = ClassPath::open(
             &plan.inputs,

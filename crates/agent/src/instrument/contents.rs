@@ -65,7 +65,7 @@ impl Weaver<'_, '_> {
         returns: Option<FieldType<'_>>,
     ) -> Result<()> {
         let about = (row.effect, row.volatile, row.approximate);
-        let Some(site) = self.content_site(index, called, row.field.as_deref(), about) else {
+        let Some(site) = self.content_site(index, called, row.field, about) else {
             return Ok(());
         };
         // Whether calls overlap does not matter for what is approximate anyway.
@@ -113,7 +113,7 @@ impl Weaver<'_, '_> {
                 .local(Op::Iload, recorded)
                 .jump(Op::Ifeq, unrecorded);
         }
-        for also in &row.also {
+        for also in row.also {
             self.content_also(index, called, (row, also), &operands, returns)?;
         }
         let mut code = self.body.after_within(index);
@@ -141,7 +141,7 @@ impl Weaver<'_, '_> {
         self.forget(index, op, &operands);
         // A call that threw may have touched anything: the whole.
         let about = (Effect::Read, row.volatile, false);
-        let thrown = match &row.thrown {
+        let thrown = match row.thrown {
             Some(field) => self.content_site(index, called, Some(field), about),
             None => None,
         };
@@ -169,7 +169,7 @@ impl Weaver<'_, '_> {
         returns: Option<FieldType<'_>>,
     ) -> Result<()> {
         let about = (also.effect, row.volatile, also.approximate);
-        let Some(site) = self.content_site(index, called, Some(&also.field), about) else {
+        let Some(site) = self.content_site(index, called, Some(also.field), about) else {
             return Ok(());
         };
         let context = self.context()?;

@@ -5,7 +5,7 @@ use untorn_channel::config::{Choice, ChosenRegion, Mode, Tracking, is_platform, 
 use untorn_spec::{Pattern, PatternError, ReadError, Specification};
 
 use super::known::Known;
-use super::model::{ModelError, Models};
+use super::model::Models;
 use super::platform::Platform;
 use super::steer::Steered;
 
@@ -42,8 +42,6 @@ pub enum PlanError {
     Pattern(#[from] PatternError),
     #[error("specification: {0}")]
     Specification(#[from] ReadError),
-    #[error("library model: {0}")]
-    Model(#[from] ModelError),
 }
 
 impl Plan {
@@ -73,8 +71,8 @@ impl Plan {
             },
             steered: config.steering.as_ref().map(Steered::new).transpose()?,
             known: config.facts.clone().map(Known::new),
-            models: Models::builtin()?,
-            platform: Platform::builtin()?,
+            models: Models::builtin(),
+            platform: Platform::builtin(),
         })
     }
 

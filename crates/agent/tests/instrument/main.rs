@@ -6,7 +6,6 @@ mod corpus;
 mod events;
 mod first;
 mod jit;
-mod model;
 mod regions;
 mod support;
 mod watched;

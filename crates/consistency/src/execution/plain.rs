@@ -2,7 +2,7 @@
 //!
 //! Paper: Figure 4, where the latch `closed` and the entries of the map `entries` belong together.
 //! Views are divided by the class of the fields, so what such an object holds would be in no view together with the fields of its owner: here it is a variable of the owner's class, like a field.
-//! Only calls on what a field refers to count, and only where all that the field may hold is of the classes below.
+//! Only calls on what a field refers to count, and only where all that the field may hold is of classes without locks.
 
 use untorn_program::heap::{Heap, ObjectKind};
 use untorn_program::ir::{Body, Def, Op};
@@ -10,31 +10,6 @@ use untorn_program::{FieldId, MethodId, NodeId, Program, ValueId};
 
 /// Fields that may hold more objects than these are not looked into.
 const MOST_OBJECTS: usize = 16;
-
-/// Classes whose methods take no lock, ascending.
-const CLASSES: [&str; 21] = [
-    "java/lang/StringBuilder",
-    "java/util/ArrayDeque",
-    "java/util/ArrayList",
-    "java/util/BitSet",
-    "java/util/Calendar",
-    "java/util/Date",
-    "java/util/EnumMap",
-    "java/util/EnumSet",
-    "java/util/GregorianCalendar",
-    "java/util/HashMap",
-    "java/util/HashSet",
-    "java/util/IdentityHashMap",
-    "java/util/JumboEnumSet",
-    "java/util/LinkedHashMap",
-    "java/util/LinkedHashSet",
-    "java/util/LinkedList",
-    "java/util/PriorityQueue",
-    "java/util/RegularEnumSet",
-    "java/util/TreeMap",
-    "java/util/TreeSet",
-    "java/util/WeakHashMap",
-];
 
 /// Beginnings of the names of methods that only read; all others may write.
 const READING: [&str; 36] = [
@@ -126,9 +101,7 @@ pub fn field_of(body: &Body, value: ValueId) -> Option<(ValueId, FieldId)> {
 fn is_plain(program: &Program, heap: &Heap, object: untorn_program::ObjectId) -> bool {
     let object = heap.object(object);
     object.kind != ObjectKind::Unknown
-        && CLASSES
-            .binary_search(&program.classes().class_name(object.class))
-            .is_ok()
+        && (program.library().scope()).is_unlocked(program.classes().class_name(object.class))
 }
 
 /// Whether a method of a collection may change it, by its name.

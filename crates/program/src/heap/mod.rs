@@ -8,7 +8,7 @@
 //!
 //! What cannot be followed is the *unknown* object (`unknown`), which clients and the platform pass to whatever they may call; so a set that is known to be too small holds it, and every body that may run by rapid type analysis (`reach`) is a node.
 //!
-//! Guarantee: over-approximates what runs, except where an [`Assumption`](crate::Assumption) is counted: reflection, native code, missing classes, library code that is not entered (see `models/README.md` for what is taken to happen there).
+//! Guarantee: over-approximates what runs, except where an [`Assumption`](crate::Assumption) is counted: reflection, native code, missing classes, library code that is not entered (see the README of the library model for what is taken to happen there).
 //! Exceptions are one abstract object per class, thrown from anywhere to every handler that fits.
 
 mod calls;

@@ -194,11 +194,11 @@ impl Solver<'_> {
         let Some(Type::Ref(class)) = opaque.returns else {
             return;
         };
-        match effect.and_then(|effect| effect.returns.as_ref()) {
+        match effect.and_then(|effect| effect.returns) {
             // The receiver goes straight to the call, so that receivers are not mixed here.
             Some(Returns::Operand(Operand::Receiver)) => return,
             Some(Returns::Operand(operand)) => {
-                if let Some(from) = opaque.operand(*operand) {
+                if let Some(from) = opaque.operand(operand) {
                     self.graph.add_edge(from, opaque.result, None);
                 }
                 return;
@@ -293,16 +293,16 @@ impl Solver<'_> {
             repeats: effect.repeats,
             sequential: effect.sequential,
         };
-        for (list, start) in [(&effect.start, Some(start)), (&effect.call, None)] {
+        for (list, start) in [(effect.start, Some(start)), (effect.call, None)] {
             for callback in list {
                 let Some(from) = self.follow_steps(opaque, callback) else {
                     continue;
                 };
-                let class = self.loader.class_named(&callback.class);
+                let class = self.loader.class_named(callback.class);
                 self.loader.load([class]);
                 let methods: Vec<MethodId> = self
                     .classes()
-                    .methods_named(class, &callback.method)
+                    .methods_named(class, callback.method)
                     .filter(|method| !self.classes().method(*method).flags.is_static())
                     .collect();
                 // Only what is an instance of the class can be called on.
@@ -326,7 +326,7 @@ impl Solver<'_> {
                 .and_then(Type::class),
             _ => None,
         };
-        for step in &callback.steps {
+        for step in callback.steps {
             self.loader.load(class);
             let method = self
                 .classes()

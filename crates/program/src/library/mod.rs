@@ -1,57 +1,42 @@
-//! Library models: what is known of library methods without their code.
-//!
-//! The data is in `models/*.toml`, its words in `models/README.md`.
+//! What is known of library methods without their code, by the [library model](untorn_library::flow).
 
-mod effect;
 mod scope;
 
-pub use effect::{
+pub use scope::Scope;
+pub use untorn_library::flow::{
     Access, Callback, Effect, LockAction, LockMode, Operand, Returns, Stamped, Waits,
 };
-pub use scope::Scope;
 
 use rustc_hash::FxHashMap;
+use untorn_library::flow::effects;
 
 use crate::classes::{Classes, Type};
-use crate::error::LoadError;
 use crate::ids::{ClassId, MethodId};
 use crate::load::Origin;
-
-const SCOPE: &str = include_str!("../../models/scope.toml");
-const EFFECTS: [(&str, &str); 5] = [
-    ("threads.toml", include_str!("../../models/threads.toml")),
-    ("locks.toml", include_str!("../../models/locks.toml")),
-    ("objects.toml", include_str!("../../models/objects.toml")),
-    ("atomics.toml", include_str!("../../models/atomics.toml")),
-    (
-        "collections.toml",
-        include_str!("../../models/collections.toml"),
-    ),
-];
 
 /// All models.
 #[derive(Debug)]
 pub struct Library {
     scope: Scope,
-    effects: FxHashMap<String, Vec<Effect>>,
+    /// By class and name.
+    effects: FxHashMap<(&'static str, &'static str), Vec<&'static Effect>>,
 }
 
 impl Library {
-    /// The models that come with the crate.
-    pub fn embedded() -> Result<Self, LoadError> {
-        let scope = Scope::parse("scope.toml", SCOPE)?;
-        let mut effects: FxHashMap<String, Vec<Effect>> = FxHashMap::default();
-        for (name, text) in EFFECTS {
-            for effect in effect::parse(name, text)? {
-                for method in &effect.names {
-                    effects
-                        .entry(format!("{}.{method}", effect.class))
-                        .or_default()
-                        .push(effect.clone());
+    /// The models that come with the program.
+    pub fn embedded() -> Self {
+        let mut by_method: FxHashMap<_, Vec<_>> = FxHashMap::default();
+        for effect in effects() {
+            for class in effect.classes {
+                for name in effect.names {
+                    by_method.entry((*class, *name)).or_default().push(effect);
                 }
             }
         }
-        Ok(Self { scope, effects })
+        Self {
+            scope: Scope::embedded(),
+            effects: by_method,
+        }
     }
 
     /// Which classes are entered, need a context, are values.
@@ -62,7 +47,7 @@ impl Library {
     /// The model of a method: that of its class or the nearest supertype that has one.
     ///
     /// Code that is entered is never modelled, whatever it extends.
-    pub fn effect(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+    pub fn effect(&self, classes: &Classes, method: MethodId) -> Option<&'static Effect> {
         let info = classes.method(method);
         if info.has_code && self.is_entered(classes, info.class) {
             return None;
@@ -71,30 +56,24 @@ impl Library {
     }
 
     /// What a method means for locks, its own code notwithstanding: whoever implements `Lock` is one.
-    pub fn lock_effect(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+    pub fn lock_effect(&self, classes: &Classes, method: MethodId) -> Option<&'static Effect> {
         self.find(classes, method)
             .filter(|effect| effect.is_about_locks())
     }
 
     /// The names of all methods that have to do with locks.
-    pub fn lock_names(&self) -> impl Iterator<Item = &str> {
-        let about_locks = self.effects.values().flatten();
-        about_locks
-            .filter(|effect| effect.is_about_locks())
-            .flat_map(|effect| &effect.names)
-            .map(String::as_str)
+    pub fn lock_names(&self) -> impl Iterator<Item = &'static str> {
+        let about_locks = effects().iter().filter(|effect| effect.is_about_locks());
+        about_locks.flat_map(|effect| effect.names).copied()
     }
 
-    fn find(&self, classes: &Classes, method: MethodId) -> Option<&Effect> {
+    fn find(&self, classes: &Classes, method: MethodId) -> Option<&'static Effect> {
         let info = classes.method(method);
         let name = classes.method_name(method);
         let descriptor = classes.method_descriptor(method);
         let find = |class: ClassId| {
-            let key = format!("{}.{name}", classes.class_name(class));
-            self.effects
-                .get(&key)?
-                .iter()
-                .find(|effect| effect.fits(descriptor))
+            let effects = self.effects.get(&(classes.class_name(class), name))?;
+            (effects.iter().copied()).find(|effect| effect.fits(descriptor))
         };
         // The class itself and its superclasses come before interfaces.
         classes.superclasses(info.class).find_map(find).or_else(|| {
@@ -170,4 +149,23 @@ fn wraps(classes: &Classes, class: ClassId) -> bool {
         of != class && classes.class(of).flags.is_interface() && classes.is_subtype(class, of)
     });
     wrapped.next().is_some() && wrapped.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_has_a_model_of_threads_and_of_values() {
+        let library = Library::embedded();
+        assert!(library.scope().is_merged("java/lang/String"));
+        assert!(!library.scope().is_merged("java/lang/StringBuffer"));
+        assert!(library.scope().is_merged("java/time/Instant"));
+        assert!(
+            library
+                .scope()
+                .is_reflection("java/lang/invoke/MethodHandle", "invokeExact")
+        );
+        assert!(library.effects.contains_key(&("java/lang/Thread", "start")));
+    }
 }

@@ -14,18 +14,17 @@ use untorn_program::load::Origin;
 use untorn_program::{Assumption, ClassId, FieldId, MethodId, Program};
 
 use crate::annotations::Annotations;
-use crate::front::models::BadModel;
 use crate::front::{Confined, Front, Options};
 use crate::report::{Outcome, granted};
 use read_only::ReadOnly;
 
 /// What a run may take for granted, of a program and of what was proved of it.
-pub fn facts(program: &Program, options: Options, outcome: &Outcome) -> Result<Facts, BadModel> {
+pub fn facts(program: &Program, options: Options, outcome: &Outcome) -> Facts {
     let table = program.classes();
     let read_only = ReadOnly::find(program);
     let mut assumptions = granted(program, options);
     let confined = match whole(program, options) {
-        Ok(()) => Front::new(program, options, &Annotations::default())?.confined(),
+        Ok(()) => Front::new(program, options, &Annotations::default()).confined(),
         Err(why) => {
             assumptions.push(format!("nothing is confined to a thread: {why}"));
             Confined::default()
@@ -45,7 +44,7 @@ pub fn facts(program: &Program, options: Options, outcome: &Outcome) -> Result<F
         let known = known.facts(&read_only, &confined);
         classes.insert(dotted(table.class_name(id)), known);
     }
-    Ok(Facts {
+    Facts {
         schema: SCHEMA.to_owned(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         main: program
@@ -55,7 +54,7 @@ pub fn facts(program: &Program, options: Options, outcome: &Outcome) -> Result<F
         assumptions,
         classes,
         proved: outcome.proved.iter().filter_map(region).collect(),
-    })
+    }
 }
 
 /// Whether the call graph has everything that may run; what is missing if not.

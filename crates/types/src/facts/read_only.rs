@@ -8,24 +8,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use untorn_classfile::ClassFile;
 use untorn_classfile::read::Entry;
+use untorn_library::scope::scope;
 use untorn_program::heap::{Handle, handles, names_asked_for};
 use untorn_program::ir::{Body, InvokeKind, Op};
 use untorn_program::{BlockId, ClassId, FieldId, MethodId, Program, ValueId};
-
-/// Superclasses of the platform whose constructors do nothing with their object.
-const QUIET: [&str; 11] = [
-    "java/lang/Object",
-    "java/lang/Record",
-    "java/lang/Enum",
-    "java/lang/Number",
-    "java/util/AbstractCollection",
-    "java/util/AbstractList",
-    "java/util/AbstractSet",
-    "java/util/AbstractQueue",
-    "java/util/AbstractMap",
-    "java/io/InputStream",
-    "java/io/OutputStream",
-];
 
 /// What is known of all fields of the analyzed classes.
 #[derive(Debug)]
@@ -223,7 +209,9 @@ impl Search<'_> {
                 None => true,
             }
         } else {
-            !QUIET.contains(&table.class_name(class))
+            !scope()
+                .quiet_constructors
+                .contains(&table.class_name(class))
         };
         self.leaking.insert(constructor, leaks);
         leaks

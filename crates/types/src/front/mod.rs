@@ -44,7 +44,7 @@ use fields::{FieldFacts, has_wide_elements};
 use fixpoint::Callers;
 use fresh::{Shape, summarize};
 use ghosts::{Choice, Families, Family, Ghosts, Internal, Origin};
-use models::{BadModel, Models};
+use models::Models;
 use names::class_lock;
 pub use sites::{SiteInfo, Sites, What};
 pub use versions::Key;
@@ -146,12 +146,8 @@ impl<'a> Front<'a> {
     /// Looks at a program.
     ///
     /// Methods without a body whose atomicity is declared become methods of the input too.
-    pub fn new(
-        program: &'a Program,
-        options: Options,
-        annotations: &Annotations,
-    ) -> Result<Front<'a>, BadModel> {
-        let world = World::new(program, Models::embedded()?, options);
+    pub fn new(program: &'a Program, options: Options, annotations: &Annotations) -> Front<'a> {
+        let world = World::new(program, Models::embedded(), options);
         let callers = Callers::find(&world);
         let summaries = summarize(&world, &callers);
         let shapes: FxHashMap<MethodId, Shape<'a>> = world
@@ -177,7 +173,7 @@ impl<'a> Front<'a> {
                 nests.entry(nest).or_default().push(class);
             }
         }
-        Ok(Front {
+        Front {
             world,
             shapes,
             keys,
@@ -186,7 +182,7 @@ impl<'a> Front<'a> {
             touched,
             families,
             nests,
-        })
+        }
     }
 
     /// The input, with ghosts where a discipline rests on them.

@@ -7,6 +7,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use untorn_library::scope::scope;
+use untorn_library::steps::Step;
 use untorn_program::classes::{ClassKind, Classes};
 use untorn_program::heap::{CallEdge, Handle, ObjectKind, ObjectSet, handles, names_asked_for};
 use untorn_program::ir::{Body, InvokeKind, Op};
@@ -323,22 +325,6 @@ impl<'a> World<'a> {
 
     /// Whether a value can only be a collection of the platform that takes no locks and runs nobody's code when it is walked through.
     pub fn is_plain_collection(&self, method: MethodId, value: ValueId) -> bool {
-        const PLAIN: [&str; 14] = [
-            "java/util/ArrayList",
-            "java/util/LinkedList",
-            "java/util/ArrayDeque",
-            "java/util/HashSet",
-            "java/util/LinkedHashSet",
-            "java/util/TreeSet",
-            "java/util/HashMap$KeySet",
-            "java/util/HashMap$Values",
-            "java/util/HashMap$EntrySet",
-            "java/util/LinkedHashMap$LinkedKeySet",
-            "java/util/LinkedHashMap$LinkedValues",
-            "java/util/LinkedHashMap$LinkedEntrySet",
-            "java/util/TreeMap$KeySet",
-            "java/util/TreeMap$Values",
-        ];
         let (classes, heap) = (self.table(), self.program.heap());
         let nodes = heap.nodes_of(method);
         !nodes.is_empty()
@@ -350,7 +336,7 @@ impl<'a> World<'a> {
                         matches!(
                             object.kind,
                             ObjectKind::Allocated { .. } | ObjectKind::AnyOf
-                        ) && PLAIN.contains(&classes.class_name(object.class))
+                        ) && scope().plain.contains(&classes.class_name(object.class))
                     })
             })
     }
@@ -399,7 +385,7 @@ impl<'a> World<'a> {
 
     fn touches_nothing(&self, method: MethodId) -> bool {
         self.model(method).is_some_and(|model| {
-            model.is == crate::basic::Basic::Const
+            model.is == Step::Const
                 && !model.keeps
                 && !model.reads_all
                 && model.reads.is_empty()
@@ -434,14 +420,14 @@ impl<'a> World<'a> {
             let own = info.flags.is_static() || self.table().is_constructor(method);
             let found = (self.models.find(self.table(), method))
                 .filter(|model| own || model.alone || !self.hooked.contains(&info.class))
-                .filter(|model| !self.is_any_overridden(&model.runs));
+                .filter(|model| !self.is_any_overridden(model.runs));
             self.found.borrow_mut().insert(method, found);
             found
         })
     }
 
     /// Whether a class outside the platform overrides one of these methods of the platform.
-    fn is_any_overridden(&self, methods: &[(String, String)]) -> bool {
+    fn is_any_overridden(&self, methods: &[(&str, &str)]) -> bool {
         let classes = self.table();
         let mut hooked = self.hooked.iter().copied();
         let above: Vec<ClassId> = (methods.iter())
@@ -452,7 +438,7 @@ impl<'a> World<'a> {
         }
         let mut outside = (classes.class_ids()).filter(|&c| !is_of_platform(classes, c));
         outside.any(|class| {
-            methods.iter().any(|(of, name)| {
+            methods.iter().any(|&(of, name)| {
                 let of = classes.find(of).filter(|&of| classes.is_subtype(class, of));
                 let own = &classes.class(class).methods;
                 of.is_some()
@@ -861,14 +847,14 @@ impl<'a> World<'a> {
         };
         let receiver = usize::from(!classes.method(callee).flags.is_static());
         let mut all = Vec::new();
-        for question in &model.asks {
+        for question in model.asks {
             let position = match question.operand {
                 Operand::Receiver => 0,
                 Operand::Arg(index) => index + receiver,
             };
-            let class = classes.find(&question.class);
+            let class = classes.find(question.class);
             let method = class.and_then(|class| {
-                classes.declared_method(class, &question.name, &question.descriptor)
+                classes.declared_method(class, question.name, question.descriptor)
             });
             let (Some(&whom), Some(method)) = (args.get(position), method) else {
                 continue;
@@ -880,7 +866,7 @@ impl<'a> World<'a> {
                 callees,
             });
         }
-        for &operand in &model.applies {
+        for &operand in model.applies {
             let position = match operand {
                 Operand::Receiver => 0,
                 Operand::Arg(index) => index + receiver,

@@ -16,7 +16,6 @@ use untorn_program::{MethodId, Program};
 use crate::algebra::{Atomicity, Valuation};
 use crate::analysis::{Analysis, Verdict, analyze};
 use crate::annotations::{AnnotationError, Annotations, Entered, enter};
-use crate::front::models::BadModel;
 use crate::front::{Front, Key, Options, Translation};
 use crate::guards::{SolveError, infer_guards};
 use crate::infer::Limits;
@@ -28,9 +27,6 @@ use crate::path::Fault;
 /// Why there are no types.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The models that come with the crate are broken.
-    #[error(transparent)]
-    Model(#[from] BadModel),
     /// The solver gave up.
     #[error(transparent)]
     Solver(#[from] SolveError),
@@ -115,7 +111,7 @@ impl<'a> Typed<'a> {
         options: Options,
         annotations: Annotations,
     ) -> Result<Typed<'a>, Error> {
-        let front = Front::new(program, options, &annotations)?;
+        let front = Front::new(program, options, &annotations);
         let typed = |translation: &mut Translation| -> Result<(Analysis, Entered), Error> {
             let entered = enter(program, translation, &annotations)?;
             let Translation { algebra, input, .. } = translation;

@@ -6,7 +6,6 @@ mod support;
 
 use support::{Fixture, jdk};
 use untorn_findings::Verdict;
-use untorn_types::front::models::Models;
 
 #[test]
 fn account_is_atomic_where_it_holds_its_lock_throughout() {
@@ -592,49 +591,6 @@ fn what_nobody_can_see_is_unproved_and_what_a_method_can_come_between_is_suspect
     );
 }
 
-#[test]
-fn what_models_describe_exists() {
-    let folder = tempfile::tempdir().unwrap();
-    let list = folder.path().join("described");
-    let mut lines: Vec<String> = (Models::embedded().unwrap().described())
-        // What is inside the platform's strings differs between its versions.
-        .filter(|(class, ..)| {
-            let inside = ["StringLatin1", "StringUTF16", "StringCoding"];
-            let theirs = ["kotlin/", "com/google/"];
-            !inside.iter().any(|name| class.contains(name))
-                && !theirs.iter().any(|name| class.starts_with(name))
-        })
-        .map(|(class, name, descriptor)| format!("{class} {name} {}", descriptor.unwrap_or("")))
-        .collect();
-    lines.sort();
-    std::fs::write(&list, lines.join("\n")).unwrap();
-    let source =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/front/Described.java");
-    let jdks = std::env::var_os("UNTORN_TEST_JDKS").unwrap_or_default();
-    let mut missing: Option<std::collections::BTreeSet<String>> = None;
-    for jdk in std::env::split_paths(&jdks) {
-        let run = std::process::Command::new(jdk.join("bin/java"))
-            .arg(&source)
-            .arg(&list)
-            .output()
-            .unwrap();
-        assert!(
-            run.status.success(),
-            "{}",
-            String::from_utf8_lossy(&run.stderr)
-        );
-        let text = String::from_utf8(run.stdout).unwrap();
-        let here = text.lines().map(str::to_owned).collect();
-        missing = Some(match missing {
-            // What one of the JDKs has is no mistake.
-            Some(before) => before.intersection(&here).cloned().collect(),
-            None => here,
-        });
-    }
-    let missing = missing.unwrap_or_default();
-    assert!(missing.is_empty(), "{missing:?}");
-}
-
 /// Every method of the fixture is atomic; fewer proofs than these are a loss.
 #[test]
 fn most_atomic_methods_of_many_kinds_are_proved() {
@@ -646,6 +602,16 @@ fn most_atomic_methods_of_many_kinds_are_proved() {
         "{} proved, not {unproved:?}",
         proved.len()
     );
+}
+
+/// What a class of the library does is one entry of its model.
+#[test]
+fn a_queue_by_priority_is_walked_through_under_the_lock_of_its_owner() {
+    let fixture = Fixture::of("Library.java");
+    let (wrong, _) = fixture.proved_of_all("Bad");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let (_, lost) = fixture.proved_of_all("Ok");
+    assert!(lost.is_empty(), "{lost:?}");
 }
 
 /// Code that the platform runs inside of a call, and collections that get out by another face.

@@ -394,8 +394,7 @@ fn write_facts(
     options: TypesArgs,
     outcome: &untorn_types::report::Outcome,
 ) -> Result<(), Failure> {
-    let facts = untorn_types::facts::facts(program, options.into(), outcome)
-        .map_err(untorn_types::report::Error::from)?;
+    let facts = untorn_types::facts::facts(program, options.into(), outcome);
     std::fs::write(path, facts.to_json()?).map_err(|error| Failure::file(path, error))?;
     let (read_only, confined, locks) = facts.counts();
     let mut said = format!(

@@ -16,6 +16,7 @@ use super::super::versions::{Key, library_touches};
 use super::super::world::Callees;
 use super::{Taking, Writer};
 use crate::algebra::Atomicity;
+use crate::basic::Basic;
 use crate::input::{Actuals, Arg, Effect, Target};
 use crate::locks::Root;
 
@@ -321,7 +322,7 @@ impl Writer<'_, '_, '_> {
             return if harmless && own {
                 (Atomicity::CONST, true)
             } else if harmless && !model.own {
-                (model.is.into(), true)
+                (Basic::from(model.is).into(), true)
             } else {
                 (Atomicity::CMPD, false)
             };
