@@ -280,6 +280,13 @@ impl<'a> RegionBody<'a> {
         Some(u32::from(last.line))
     }
 
+    /// Class and method, as findings name them.
+    pub fn name(&self) -> (String, String) {
+        let method = self.classes.method(self.method);
+        let class = self.classes.class_name(method.class).replace('/', ".");
+        (class, self.classes.method_name(self.method).to_owned())
+    }
+
     /// Whether the place lies in the text of this very method.
     pub fn holds(&self, place: &Place) -> bool {
         let method = self.classes.method(self.method);

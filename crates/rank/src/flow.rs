@@ -64,6 +64,10 @@ impl Flow {
         });
         let writes = matches!(ends.second.access, Access::Write | Access::Update);
         let mut stale = uses(body, &still, &derived, &second, &graph, writes);
+        // What was learned under a lock is handed to what takes the lock again.
+        if reads && ends.second.access == Access::Take {
+            stale = stale.max(handed_over(region, &still, &second));
+        }
         // A method that throws unless all is well decides what comes after it, though it returns nothing.
         let guards = |id: &InstrId| {
             (second.iter()).all(|second| id < second) && apart::is_guard(region, *id, &ends.first)
@@ -333,6 +337,38 @@ fn uses(
         }
     }
     worst
+}
+
+/// What a stale value is for that is an argument of a call at the second end.
+fn handed_over(
+    region: &RegionBody<'_>,
+    still: &BTreeSet<ValueId>,
+    second: &[InstrId],
+) -> Option<Stale> {
+    let handed = second.iter().filter_map(|&id| {
+        let instr = region.body.instr(id);
+        let Op::Invoke { kind, args, .. } = &instr.op else {
+            return None;
+        };
+        let receiver = usize::from(*kind != InvokeKind::Static);
+        let is_handed = args.iter().skip(receiver).any(|arg| still.contains(arg));
+        is_handed.then(|| {
+            let writes = |inner: &RegionBody<'_>| {
+                inner.body.instrs.iter().any(|instr| {
+                    matches!(
+                        instr.op,
+                        Op::PutField { .. } | Op::PutStatic { .. } | Op::ArrayStore { .. }
+                    )
+                })
+            };
+            if region.called(instr).as_ref().is_some_and(writes) {
+                Stale::Written
+            } else {
+                Stale::Returned
+            }
+        })
+    });
+    handed.max()
 }
 
 /// What lies behind the second end, and what leads to it.

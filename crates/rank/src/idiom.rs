@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use untorn_findings::{Finding, Reduction, Step};
-use untorn_program::ir::{Body, Instr, Op, Test};
+use untorn_program::ir::{Body, Def, Instr, InvokeKind, Op, Test};
 use untorn_program::{BlockId, InstrId, ValueId};
 
 use crate::code::RegionBody;
@@ -65,6 +65,10 @@ const FOUND: Idiom = Idiom {
     name: "find or make",
     why: "the object under a key is found or made in one step and never removed, and what follows is about that object alone",
 };
+const LOOK_BEFORE_WALK: Idiom = Idiom {
+    name: "look before a walk",
+    why: "it asks whether there is anything before it walks over the collection, and walking over what is empty by then does no harm",
+};
 const FILLING: Idiom = Idiom {
     name: "filling a queue",
     why: "what is put into the queue is handed over one by one, and nobody counts on two at once",
@@ -103,6 +107,9 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     if same && ends.first.access == Access::Read && is_conditional(region, flow) {
         return Some(CONDITIONAL_UPDATE);
     }
+    if same && looks_before_walk(region, flow, ends) {
+        return Some(LOOK_BEFORE_WALK);
+    }
     let found = |id: &InstrId| finds_or_makes(region, *id);
     if (flow.first.iter()).all(found) && (flow.second.iter()).all(|id| is_on(body, flow, *id)) {
         return Some(FOUND);
@@ -129,7 +136,8 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     }
     let double = ends.are_reads()
         && ends.same_target()
-        && (flow.first.iter()).any(|first| is_double_checked(region, *first));
+        && (flow.first.iter()).any(|first| is_double_checked(region, *first))
+        && !publishes_early(region, flow);
     if double {
         return Some(DOUBLE_CHECK);
     }
@@ -151,7 +159,8 @@ fn in_loop(body: &Body, id: InstrId) -> bool {
 pub fn without_run(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     let body = &region.body;
     let rechecked = ends.first.access == Access::Read
-        && (flow.first.iter()).any(|first| is_rechecked(region, flow, *first));
+        && (flow.first.iter()).any(|first| is_rechecked(region, flow, *first))
+        && !publishes_early(region, flow);
     if rechecked {
         return Some(DOUBLE_CHECK);
     }
@@ -282,17 +291,133 @@ fn fills(region: &RegionBody<'_>, id: InstrId) -> bool {
     })
 }
 
+/// Whether a collection that several threads may use is asked how much is in it, only to decide whether it is walked over.
+fn looks_before_walk(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool {
+    const WALKS: [&str; 7] = [
+        "forEach",
+        "iterator",
+        "listIterator",
+        "parallelStream",
+        "spliterator",
+        "stream",
+        "toArray",
+    ];
+    let is = |ids: &[InstrId], names: &[&str]| {
+        let mut called = ids.iter().map(|id| region.callee(region.body.instr(*id)));
+        called.all(|callee| callee.is_some_and(|(_, method)| names.contains(&method)))
+    };
+    ends.first.target.starts_with("java.util.concurrent.")
+        && is(&flow.first, &["isEmpty", "size"])
+        && is(&flow.second, &WALKS)
+        && only_tested(&region.body, flow)
+}
+
+/// Whether what is checked twice gets its value under the lock before that is finished: who only looks, without the lock, gets what is still worked on.
+pub fn publishes_early(region: &RegionBody<'_>, flow: &Flow) -> bool {
+    let body = &region.body;
+    flow.first.iter().any(|&first| {
+        let Some(field) = region.field(body.instr(first)) else {
+            return false;
+        };
+        let lock = (body.all_instrs()).find(|(id, instr)| *id > first && takes_lock(region, instr));
+        let Some((lock, _)) = lock.filter(|_| is_double_checked(region, first)) else {
+            return false;
+        };
+        body.all_instrs().any(|(at, instr)| {
+            let value = match instr.op {
+                Op::PutField { value, .. } | Op::PutStatic { value, .. } => value,
+                _ => return false,
+            };
+            at > lock
+                && region.field(instr) == Some(field)
+                && is_worked_on(region, &made_for(region, value, lock), at)
+        })
+    })
+}
+
+/// The objects made behind an instruction that are, or go into, a value.
+fn made_for(region: &RegionBody<'_>, value: ValueId, behind: InstrId) -> BTreeSet<ValueId> {
+    let body = &region.body;
+    let mut made = BTreeSet::new();
+    let mut open = vec![value];
+    let mut known = BTreeSet::new();
+    while let Some(value) = open.pop() {
+        if !known.insert(value) {
+            continue;
+        }
+        match body.value(value).def {
+            Def::Instr(id) if id > behind => {
+                let instr = body.instr(id);
+                if matches!(instr.op, Op::New { .. } | Op::Invoke { .. }) {
+                    made.insert(value);
+                }
+                instr.op.for_each_operand(|operand| open.push(operand));
+            }
+            Def::Phi(_) => {
+                let phis = body.blocks.iter().flat_map(|block| &block.phis);
+                for phi in phis.filter(|phi| phi.result == value) {
+                    open.extend(phi.inputs.iter().copied());
+                }
+            }
+            _ => {}
+        }
+    }
+    made
+}
+
+/// Whether one of these objects is changed behind an instruction, or handed to code that may.
+fn is_worked_on(region: &RegionBody<'_>, made: &BTreeSet<ValueId>, behind: InstrId) -> bool {
+    region.body.all_instrs().any(|(id, instr)| {
+        id > behind
+            && match &instr.op {
+                Op::PutField { object, .. } => made.contains(object),
+                Op::Invoke { kind, args, .. } => {
+                    let receiver = usize::from(*kind != InvokeKind::Static).min(args.len());
+                    let (on, handed) = args.split_at(receiver);
+                    let any = |values: &[ValueId]| values.iter().any(|value| made.contains(value));
+                    (region.callee(instr)).is_some_and(|(class, method)| {
+                        let changes = ["add", "put", "set", "remove", "clear"];
+                        let is_changed = class.starts_with("java/util/")
+                            && changes.iter().any(|name| method.starts_with(name));
+                        // What the platform is given it may keep, and does not change; code that it is told to call may.
+                        let is_foreign =
+                            !class.starts_with("java/") || class.starts_with("java/util/function/");
+                        let speaks = class.contains("Log") || method.starts_with("log");
+                        (is_changed && any(on)) || (is_foreign && !speaks && any(handed))
+                    })
+                }
+                _ => false,
+            }
+    })
+}
+
 /// Whether both ends are in loops.
 pub fn in_rounds(region: &RegionBody<'_>, flow: &Flow) -> bool {
     let mut both = flow.first.iter().chain(&flow.second);
     both.all(|id| in_loop(&region.body, *id))
 }
 
+/// Whether a loop without a lock takes one and the same step again and again, of which nothing is used for the next.
+pub fn repeats_step(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool {
+    let steps = |ids: &[InstrId]| -> Vec<_> {
+        let callee = |id: &InstrId| region.callee(region.body.instr(*id));
+        ids.iter().map(callee).collect()
+    };
+    let (first, second) = (steps(&flow.first), steps(&flow.second));
+    let same = first.iter().all(Option::is_some) && second.iter().all(|step| first.contains(step));
+    let locks = region.is_synchronized()
+        || (region.body.all_instrs()).any(|(_, instr)| takes_lock(region, instr));
+    same && flow.stale.is_none()
+        && !locks
+        && ends.first.access != Access::Read
+        && in_rounds(region, flow)
+}
+
 /// Whether what is read first is read and checked again under a lock before it counts.
 pub fn double_check(region: &RegionBody<'_>, flow: &Flow) -> Option<Idiom> {
-    (flow.first.iter())
-        .any(|first| is_double_checked(region, *first))
-        .then_some(DOUBLE_CHECK)
+    ((flow.first.iter()).any(|first| is_double_checked(region, *first))
+        && !publishes_early(region, flow))
+    .then_some(DOUBLE_CHECK)
 }
 
 /// Whether a call reads a reference that others may replace.

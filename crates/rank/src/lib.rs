@@ -14,6 +14,7 @@
 //! *Architecture invariant:* findings and class files in, ranks out; no analysis is run again, and no verdict changes.
 
 mod apart;
+mod callee;
 mod code;
 mod confined;
 mod ends;
@@ -57,6 +58,7 @@ pub fn rank(document: &mut Document, code: &Code) {
             finding.rank = Some(most_telling(finding, code, is_demoted));
         }
     }
+    callee::leave_callers(&mut document.findings, code);
     document.sort();
 }
 
@@ -101,10 +103,10 @@ impl Scale {
     }
 }
 
-fn low(why: &str) -> Rank {
+fn low(why: impl Into<String>) -> Rank {
     Rank {
         level: Level::Low,
-        reasons: vec![why.to_owned()],
+        reasons: vec![why.into()],
         idiom: None,
     }
 }
@@ -291,6 +293,10 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         None => idiom::of_locks(body, &ends),
     });
     let idiom = idiom.or_else(|| idiom::lacks_only_validated_reads(finding, body.as_ref()?));
+    let idiom = idiom.or_else(|| {
+        let (inner, flow) = callee::of(body.as_ref()?, flow.as_ref()?, &ends)?;
+        idiom::of(&inner, &flow, &ends)
+    });
     if let Some(idiom) = idiom {
         return named(idiom);
     }
@@ -398,6 +404,23 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         scale.put(
             -1,
             "both calls are in a loop, of which each round may well be a step of its own",
+        );
+    }
+    if is_watched
+        && let (Some(body), Some(flow)) = (&body, &flow)
+        && idiom::repeats_step(body, flow, &ends)
+    {
+        scale.put(
+            -2,
+            "it takes the same step again and again in a loop, and each may well be one by itself",
+        );
+    }
+    if let (Some(body), Some(flow)) = (&body, &flow)
+        && idiom::publishes_early(body, flow)
+    {
+        scale.put(
+            3,
+            "what it makes under the lock is seen by those who look without it, and is still worked on then",
         );
     }
     match &flow {

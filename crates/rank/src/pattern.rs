@@ -22,6 +22,8 @@ pub enum Pattern {
     TwoObjects,
     /// A lock given up and taken again.
     LockTwice,
+    /// A lock given up, and then data that another thread has changed since, without the lock.
+    AfterLock,
     /// Something else than two accesses of data.
     Unknown,
 }
@@ -33,6 +35,9 @@ impl Pattern {
             return Self::LockTwice;
         }
         let is_data = |access| matches!(access, Access::Read | Access::Write | Access::Update);
+        if first == Access::GiveUp && is_data(second) {
+            return Self::AfterLock;
+        }
         if !is_data(first) || !is_data(second) {
             return Self::Unknown;
         }
@@ -60,7 +65,11 @@ impl Pattern {
         match self {
             Self::LostUpdate => 3,
             Self::DirtyRead | Self::TwoCalls | Self::TwoVariables | Self::TwoObjects => 2,
-            Self::StaleCheck | Self::Overwritten | Self::TwoQuestions | Self::LockTwice => 1,
+            Self::StaleCheck
+            | Self::Overwritten
+            | Self::TwoQuestions
+            | Self::LockTwice
+            | Self::AfterLock => 1,
             Self::Unknown => 0,
         }
     }
@@ -80,6 +89,7 @@ impl Pattern {
             Self::TwoVariables => "two variables of one object that belong together",
             Self::TwoObjects => "two objects that belong together",
             Self::LockTwice => "it gives up a lock and takes it again after another thread had it",
+            Self::AfterLock => "it gives up a lock and goes on with what others change under it",
             Self::Unknown => "the accesses that are torn apart are not known",
         }
     }

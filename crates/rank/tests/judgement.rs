@@ -116,6 +116,54 @@ class Cases {
         int was = n; // first lockedByThis
         n = was + 1; // second lockedByThis
     }
+    final java.util.concurrent.CopyOnWriteArrayList<Runnable> tasks = new java.util.concurrent.CopyOnWriteArrayList<>();
+    java.util.function.Consumer<Object> listener;
+    Object publishedEarly() {
+        Object known = value; // first publishedEarly
+        if (known == null) {
+            synchronized (this) {
+                known = value; // second publishedEarly
+                if (known == null) {
+                    Object made = new Object();
+                    value = known = made;
+                    listener.accept(made);
+                }
+            }
+        }
+        return known;
+    }
+    void lookBeforeWalk() {
+        if (!tasks.isEmpty()) { // first lookBeforeWalk
+            tasks.forEach(Runnable::run); // second lookBeforeWalk
+        }
+    }
+    Object lookBeforeGet() {
+        if (tasks.size() > 3) { // first lookBeforeGet
+            return tasks.get(3); // second lookBeforeGet
+        }
+        return null;
+    }
+    void callsPutIfAbsent(String key) {
+        putIfAbsent(key);
+    }
+    void callsLostUpdate() {
+        lostUpdate();
+    }
+    void callsLostUpdateTwice() {
+        lostUpdate(); // first callsLostUpdateTwice
+        m = n; // second callsLostUpdateTwice
+    }
+    synchronized int locked() { return n; } // inner locked
+    synchronized void set(int n) { this.n = n; } // inner set
+    void handsOver(int by) {
+        int sum = locked() + by;
+        set(sum);
+    }
+    void fillsAll(Cases[] all) {
+        for (Cases one : all) {
+            one.set(1);
+        }
+    }
     boolean throughHelpers() {
         if (available() <= 0) { // calls available
             return false;
@@ -322,6 +370,105 @@ fn stale_values_are_high_and_idioms_are_low_and_named() {
     // What deserves a look most comes first.
     let levels: Vec<Level> = all.iter().map(Finding::level).collect();
     assert!(levels.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
+fn a_double_check_that_publishes_too_early_is_no_idiom() {
+    let value = ("volatile read", "Cases@1.value");
+    let all = judged(vec![case("publishedEarly", value, value)]);
+    let rank = of(&all, "publishedEarly");
+    assert_eq!(rank.level, Level::High, "{rank:?}");
+    assert!(rank.reasons[0].contains("still worked on"), "{rank:?}");
+}
+
+#[test]
+fn a_look_before_a_walk_is_an_idiom_and_one_before_an_access_by_index_is_not() {
+    let size = ("read", "java.util.concurrent.CopyOnWriteArrayList@4.size");
+    let element = ("read", "java.util.concurrent.CopyOnWriteArrayList@4[3]");
+    let all = judged(vec![
+        case("lookBeforeWalk", size, size),
+        case("lookBeforeGet", size, element),
+    ]);
+    let walk = of(&all, "lookBeforeWalk");
+    assert_eq!(
+        walk.idiom.as_deref(),
+        Some("look before a walk"),
+        "{walk:?}"
+    );
+    let get = of(&all, "lookBeforeGet");
+    assert!(get.level > Level::Low && get.idiom.is_none(), "{get:?}");
+}
+
+/// As [`case`], of a region that calls the method in which both ends lie.
+fn called(region: &str, method: &str, one: (&str, &str), other: (&str, &str)) -> Finding {
+    let mut finding = case(method, one, other);
+    finding.region.method = region.to_owned();
+    finding
+}
+
+#[test]
+fn an_idiom_in_a_callee_is_one_of_its_mere_caller() {
+    let map = r#"java.util.concurrent.ConcurrentHashMap@3["k"]"#;
+    let (read, update) = (("volatile read", map), ("volatile update", map));
+    let all = judged(vec![called(
+        "callsPutIfAbsent",
+        "putIfAbsent",
+        read,
+        update,
+    )]);
+    let rank = of(&all, "callsPutIfAbsent");
+    assert_eq!(
+        rank.idiom.as_deref(),
+        Some("conditional update after a look"),
+        "{rank:?}"
+    );
+}
+
+#[test]
+fn a_caller_of_what_is_torn_is_left_to_the_finding_of_that() {
+    let n = "Cases@1.n";
+    let (read, write) = (("read", n), ("write", n));
+    let caller = || called("callsLostUpdate", "lostUpdate", read, write);
+    let both = judged(vec![caller(), case("lostUpdate", read, write)]);
+    assert_eq!(of(&both, "lostUpdate").level, Level::High);
+    let rank = of(&both, "callsLostUpdate");
+    assert_eq!(rank.level, Level::Low, "{rank:?}");
+    assert!(rank.reasons[0].contains("Cases.lostUpdate"), "{rank:?}");
+    // Alone it is all that is known.
+    let alone = judged(vec![caller()]);
+    assert_eq!(of(&alone, "callsLostUpdate").level, Level::High);
+    // Another way to tear it is its own.
+    let mut own = case("callsLostUpdateTwice", read, ("write", "Cases@1.m"));
+    (own.evidence.interleavings).push(caller().evidence.interleavings.remove(0));
+    let all = judged(vec![own, case("lostUpdate", read, write)]);
+    assert!(of(&all, "callsLostUpdateTwice").level > Level::Low);
+}
+
+#[test]
+fn what_is_learned_under_a_lock_and_handed_to_who_takes_it_again_is_stale() {
+    let lock = "Cases@m1";
+    let first = step(1, "one", "release", lock, "locked", line_of("inner locked"));
+    let second = step(3, "one", "acquire", lock, "set", line_of("inner set"));
+    let all = judged(vec![torn("handsOver", first, second)]);
+    let rank = of(&all, "handsOver");
+    assert!(rank.level > Level::Low, "{rank:?}");
+    assert!(
+        rank.reasons.iter().any(|why| why.contains("stale")),
+        "{rank:?}"
+    );
+}
+
+#[test]
+fn a_loop_over_whole_steps_is_hardly_meant_to_be_one() {
+    let write = |n, target| step(n, "one", "write", target, "set", line_of("inner set"));
+    let (first, second) = (write(1, "Cases@1.n"), write(3, "Cases@2.n"));
+    let all = judged(vec![torn("fillsAll", first, second)]);
+    assert_eq!(
+        of(&all, "fillsAll").level,
+        Level::Low,
+        "{:?}",
+        of(&all, "fillsAll")
+    );
 }
 
 #[test]
