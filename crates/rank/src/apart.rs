@@ -10,13 +10,41 @@ use untorn_program::{BlockId, FieldId, InstrId, ValueId};
 use crate::code::RegionBody;
 use crate::ends::{Access, End, Ends, access_of_call};
 use crate::flow::Flow;
+use crate::intent;
 
-/// Why the object of a region cannot be torn by others yet.
-pub fn in_construction(region: &Region) -> Option<&'static str> {
-    region
-        .method
-        .starts_with('<')
-        .then_some("it makes an object that nobody else has yet")
+/// Why the object of a region cannot be torn by others yet, or any more.
+pub fn at_either_end_of_life(region: &Region) -> Option<&'static str> {
+    if region.method.starts_with('<') {
+        return Some("it makes an object that nobody else has yet");
+    }
+    let descriptor = region.descriptor.as_deref().unwrap_or("()V");
+    (region.method == "finalize" && descriptor == "()V")
+        .then_some("it runs when nobody else has the object any more")
+}
+
+/// Why one thread at a time uses the objects of a class: it is a stream or an iterator, and takes no lock in any of its methods.
+pub fn is_used_alone(body: &RegionBody<'_>) -> Option<&'static str> {
+    const USED_ALONE: [&str; 6] = [
+        "java/io/InputStream",
+        "java/io/OutputStream",
+        "java/io/Reader",
+        "java/io/Writer",
+        "java/util/Enumeration",
+        "java/util/Iterator",
+    ];
+    let mut all = std::iter::once(body.clone()).chain(body.neighbours());
+    (body.is_below(&USED_ALONE) && !all.any(|it| it.is_of_same_class(body) && intent::locks(&it)))
+        .then_some("it is a method of a stream or an iterator without locks, which one thread at a time uses")
+}
+
+/// Whether an end is a view of a map that the map keeps of itself: made twice at worst.
+pub fn is_view_of_map(end: &End) -> bool {
+    const VIEWS: [&str; 4] = ["entrySet", "keySet", "navigableKeySet", "values"];
+    let field = end
+        .target
+        .strip_prefix("java.util.")
+        .and_then(|rest| rest.split_once('.'));
+    field.is_some_and(|(_, field)| VIEWS.contains(&field))
 }
 
 /// Why critical sections are no evidence against a region: what they are about belongs to a class that the region does not deal with itself.

@@ -117,6 +117,32 @@ fn simple(class: &str) -> &str {
     class.rsplit(['/', '$']).next().unwrap_or(class)
 }
 
+/// Classes of the platform whose objects never change and are as good as any other of the same content.
+const VALUES: [&str; 22] = [
+    "java/io/File",
+    "java/lang/Boolean",
+    "java/lang/Class",
+    "java/lang/Double",
+    "java/lang/Integer",
+    "java/lang/Long",
+    "java/lang/String",
+    "java/lang/invoke/MethodHandle",
+    "java/lang/invoke/MethodType",
+    "java/lang/reflect/Constructor",
+    "java/lang/reflect/Field",
+    "java/lang/reflect/Method",
+    "java/math/BigDecimal",
+    "java/math/BigInteger",
+    "java/net/URI",
+    "java/net/URL",
+    "java/nio/charset/Charset",
+    "java/util/Locale",
+    "java/util/UUID",
+    "java/util/regex/Pattern",
+    "javax/management/ObjectName",
+    "javax/management/openmbean/CompositeType",
+];
+
 /// A method's code.
 #[derive(Clone, Debug)]
 pub struct RegionBody<'a> {
@@ -165,6 +191,24 @@ impl<'a> RegionBody<'a> {
             None => true,
         };
         fields.peek().is_some() && fields.all(|field| is_value(field.ty))
+    }
+
+    /// Whether two methods are of one class.
+    pub fn is_of_same_class(&self, other: &RegionBody<'_>) -> bool {
+        self.classes.method(self.method).class == self.classes.method(other.method).class
+    }
+
+    /// Whether a field refers to objects of the platform that never change.
+    pub fn refers_to_value(&self, field: FieldId) -> bool {
+        let class = self.classes.field(field).ty.class();
+        class.is_some_and(|class| VALUES.contains(&self.classes.class_name(class)))
+    }
+
+    /// Whether the class of the method is one of these or below one.
+    pub fn is_below(&self, classes: &[&str]) -> bool {
+        let own = self.classes.method(self.method).class;
+        let mut above = self.classes.supertypes(own).iter();
+        above.any(|above| classes.contains(&self.classes.class_name(*above)))
     }
 
     pub fn is_private(&self, field: FieldId) -> bool {

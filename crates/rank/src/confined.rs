@@ -21,6 +21,10 @@ const VIEW: Idiom = Idiom {
     name: "racy single check",
     why: "the object that is made is a view of the one that makes it or a value, and never changes, so one is as good as another",
 };
+const COMPUTED: Idiom = Idiom {
+    name: "racy single check",
+    why: "a value that never changes is put where none was found, and nothing takes it away again, so at worst it is computed twice",
+};
 const MESSAGE_LOOP: Idiom = Idiom {
     name: "message loop",
     why: "the field is used only by the loop that takes messages from a queue",
@@ -37,6 +41,9 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     }
     if ends.same_target() && is_view(region, flow, ends) {
         return Some(VIEW);
+    }
+    if ends.same_target() && is_computed(region, flow, ends) {
+        return Some(COMPUTED);
     }
     let fields = private_fields(region, flow)?;
     let users = users(region, &fields);
@@ -147,6 +154,36 @@ fn is_single_check(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool {
         _ => false,
     };
     tested && flow.second.iter().all(same)
+}
+
+/// Whether a value of the platform is put in a field where none was found, which nothing else in the source file changes.
+fn is_computed(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> bool {
+    let body = &region.body;
+    if ends.first.access != Access::Read || ends.second.access != Access::Write {
+        return false;
+    }
+    let tested = flow.first.iter().any(|id| Flow::is_tested(body, *id));
+    let put = |op: &Op| match *op {
+        Op::PutField { field, value, .. } | Op::PutStatic { field, value } => Some((field, value)),
+        _ => None,
+    };
+    let is_put = |body: &Body, wanted: FieldId, harmless: &dyn Fn(ValueId) -> bool| {
+        (body.instrs.iter())
+            .filter_map(|instr| put(&instr.op))
+            .any(|(field, value)| field == wanted && !harmless(value))
+    };
+    // What comes of the value that was there is no value computed anew.
+    let anew = |value: ValueId| {
+        body.value(value).ty != Type::Null && flow.derived.is_disjoint(&BTreeSet::from([value]))
+    };
+    let computed = |id: &InstrId| {
+        put(&body.instr(*id).op).is_some_and(|(field, _)| {
+            region.refers_to_value(field)
+                && !is_put(body, field, &anew)
+                && !(region.neighbours()).any(|other| is_put(&other.body, field, &|_| false))
+        })
+    };
+    tested && flow.second.iter().all(computed)
 }
 
 /// Whether a view of the object itself, or a value, is made where none was found: an object of final fields that is given the one which makes it, or has nothing but numbers and strings.

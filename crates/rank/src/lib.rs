@@ -239,7 +239,7 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         _ => {}
     }
     let is_watched = is_watched(finding);
-    if let Some(why) = apart::in_construction(&finding.region).filter(|_| !is_watched) {
+    if let Some(why) = apart::at_either_end_of_life(&finding.region).filter(|_| !is_watched) {
         return low(why);
     }
     let Some(mut ends) = Ends::of(finding) else {
@@ -254,6 +254,12 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         }
         if ends_at(apart::asks_platform) {
             return low("it asks the platform for something that is no shared data of the program");
+        }
+        if apart::is_view_of_map(&ends.first) && apart::is_view_of_map(&ends.second) {
+            return low("a map makes a view of itself once more at worst");
+        }
+        if let Some(why) = body.as_ref().and_then(apart::is_used_alone) {
+            return low(why);
         }
         if body
             .as_ref()

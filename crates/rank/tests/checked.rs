@@ -60,6 +60,24 @@ class Cases {
         }
         return key;
     }
+    private Class<?> found; private Class<?> reset;
+    Class<?> found(Object of) {
+        if (found == null) { // first found
+            found = of.getClass(); // second found
+        }
+        return found;
+    }
+    Class<?> reset(Object of) {
+        if (reset == null) { // first reset
+            reset = of.getClass(); // second reset
+        }
+        return reset;
+    }
+    void again() { reset = null; }
+    protected void finalize() {
+        count = 0; // first finalize
+        sum = 0; // second finalize
+    }
     Holder holder() {
         if (holder == null) { // first holder
             holder = new Holder(this); // second holder
@@ -131,6 +149,31 @@ class Cases {
         to.other = was; // second copyTo
     }
 }
+class Limited extends java.io.InputStream {
+    private int left = 9;
+    public int read() {
+        int was = left; // first read of Limited
+        left = was - 1; // second read of Limited
+        return was;
+    }
+}
+class Counted {
+    private int left = 9;
+    public int read() {
+        int was = left; // first read of Counted
+        left = was - 1; // second read of Counted
+        return was;
+    }
+}
+class Locking extends java.io.InputStream {
+    private int left = 9;
+    public synchronized void close() { left = 0; }
+    public int read() {
+        int was = left; // first read of Locking
+        left = was - 1; // second read of Locking
+        return was;
+    }
+}
 class View { final Cases of; View(Cases of) { this.of = of; } }
 class Key { final String name; Key(String name) { this.name = name; } }
 class Holder { final Cases of; int used; Holder(Cases of) { this.of = of; } }
@@ -166,7 +209,7 @@ fn untypable(method: &str, first: &str, second: &str) -> Finding {
         class: Some("Cases".to_owned()),
         method: Some(method.to_owned()),
         file: Some("Cases.java".to_owned()),
-        line: Some(line_of(&format!("{mark} {method}"))),
+        line: (method != "read").then(|| line_of(&format!("{mark} {method}"))),
     };
     let part = |what: &str, mark: &str| TypingPart {
         what: what.to_owned(),
@@ -262,6 +305,7 @@ fn fields_that_one_thread_at_a_time_uses_are_low_and_named() {
         ("hash", "hash", "racy single check"),
         ("view", "view", "racy single check"),
         ("key", "key", "racy single check"),
+        ("found", "found", "racy single check"),
         ("handle", "total", "message loop"),
         ("work", "steps", "publication"),
     ] {
@@ -270,10 +314,52 @@ fn fields_that_one_thread_at_a_time_uses_are_low_and_named() {
         assert_eq!(rank.idiom.as_deref(), Some(idiom), "{method}: {rank:?}");
     }
     // The same code, where nothing keeps others away or what is made has a state.
-    for (method, field) in [("show", "shown"), ("holder", "holder")] {
+    for (method, field) in [("show", "shown"), ("holder", "holder"), ("reset", "reset")] {
         let rank = update(method, field);
         assert_eq!(rank.level, Level::High, "{method}: {rank:?}");
     }
+}
+
+#[test]
+fn who_finalizes_an_object_is_alone_with_it() {
+    let rank = judged(untypable(
+        "finalize",
+        "writes Cases.count",
+        "writes Cases.sum",
+    ));
+    assert_eq!(rank.level, Level::Low, "{rank:?}");
+}
+
+#[test]
+fn a_stream_without_locks_is_used_by_one_thread_at_a_time() {
+    let read = |class: &str| {
+        let mut finding = untypable(
+            "read",
+            &format!("reads {class}.left"),
+            &format!("writes {class}.left"),
+        );
+        finding.region.class = Some(class.to_owned());
+        for (part, mark) in (finding.evidence.typings[0].parts.iter_mut()).zip(["first", "second"])
+        {
+            let place = part.place.as_mut().unwrap();
+            place.class = Some(class.to_owned());
+            place.line = Some(line_of(&format!("{mark} read of {class}")));
+        }
+        judged(finding).level
+    };
+    assert_eq!(read("Limited"), Level::Low);
+    assert_eq!(read("Counted"), Level::High, "no stream");
+    assert_eq!(read("Locking"), Level::High, "it takes a lock elsewhere");
+}
+
+#[test]
+fn the_views_that_maps_keep_of_themselves_are_no_evidence() {
+    let rank = judged(untypable(
+        "record",
+        "reads java.util.HashMap.entrySet",
+        "writes java.util.HashMap.entrySet",
+    ));
+    assert_eq!(rank.level, Level::Low, "{rank:?}");
 }
 
 #[test]

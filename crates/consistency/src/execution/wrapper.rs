@@ -1,25 +1,51 @@
-//! Wrappers: methods that pass a call on to the same method of what a field of their object refers to.
+//! Wrappers and composites: methods that pass a call on to the same method of what their object refers to, directly, as an element of a collection or through a getter.
 //!
 //! Two wrappers of one interface may wrap each other as far as types and points-to sets tell; no program makes such a ring, since the call would not end.
 
 use untorn_program::classes::Classes;
-use untorn_program::ir::{Body, InvokeKind, Op};
-use untorn_program::{MethodId, NodeId, Program};
-
-use super::plain;
+use untorn_program::ir::{Body, Def, InvokeKind, Op};
+use untorn_program::{MethodId, NodeId, Program, ValueId};
 
 /// How many wrappers are followed.
 const MOST: usize = 64;
 
-/// The method of the same name that a call passes its own method's call on to, on what a field of the receiver refers to.
+/// How many steps from an object to what it is made of are followed.
+const STEPS: usize = 8;
+
+/// The method of the same name that a call passes its own method's call on to, on what the receiver refers to.
 pub fn forwarded(program: &Program, body: &Body, op: &Op) -> Option<MethodId> {
     let Op::Invoke { kind, method, args } = op else {
         return None;
     };
-    let (owner, _) = plain::field_of(body, *args.first()?)?;
     let by_class = matches!(kind, InvokeKind::Virtual | InvokeKind::Interface);
-    let own = body.receiver() == Some(owner);
+    let own = is_part_of_receiver(body, *args.first()?);
     (by_class && own && is_same(program.classes(), body.method, *method)).then_some(*method)
+}
+
+/// Whether a value comes from a field of the receiver: that itself, what is taken out of it, or what calls without arguments give of either.
+fn is_part_of_receiver(body: &Body, value: ValueId) -> bool {
+    let mut at = value;
+    for step in 0..STEPS {
+        if body.receiver() == Some(at) {
+            return step > 0;
+        }
+        let Def::Instr(instr) = body.value(at).def else {
+            return false;
+        };
+        at = match &body.instr(instr).op {
+            Op::Cast { value, .. } => *value,
+            Op::GetField { object, .. } => *object,
+            Op::ArrayLoad { array, .. } => *array,
+            Op::Invoke { kind, args, .. } if *kind != InvokeKind::Static => match args.as_slice() {
+                [receiver, rest @ ..] if rest.iter().all(|arg| !body.ty(*arg).is_reference()) => {
+                    *receiver
+                }
+                _ => return false,
+            },
+            _ => return false,
+        };
+    }
+    false
 }
 
 /// Whether two methods have one name and one descriptor.

@@ -113,6 +113,32 @@ impl Solver<'_> {
             }
             shared.other = None;
         }
+        self.enter_completed(classes, &all, &shared);
+    }
+
+    /// Clients implement interfaces and complete what is abstract: what these inherit then runs for objects of theirs, though it may run for none of the analyzed classes.
+    fn enter_completed(
+        &mut self,
+        classes: &[ClassId],
+        all: &FxHashSet<ClassId>,
+        shared: &Instances,
+    ) {
+        let mut entered: FxHashSet<MethodId> = (self.roots.iter())
+            .map(|root| self.nodes[root.node.index()].method)
+            .collect();
+        for class in classes {
+            let info = self.classes().class(*class);
+            let completed = info.flags.is_abstract() || info.flags.is_interface();
+            if !completed || !info.nameable {
+                continue;
+            }
+            for method in self.callable_methods(*class, all) {
+                if entered.insert(method) {
+                    let object = self.object(*class, ObjectKind::Passed, Context::None);
+                    self.enter_method(method, Some(object), shared);
+                }
+            }
+        }
     }
 
     /// Whether a constructor of a class takes what may be another instance of it.

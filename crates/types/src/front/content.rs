@@ -10,7 +10,7 @@ use untorn_program::ir::{Const, Def, Op, Test};
 use untorn_program::{ClassId, FieldId, InstrId, MethodId, ValueId};
 
 use super::fixpoint::{Callers, Changed};
-use super::fresh::{Shape, is_clone, library_keeps};
+use super::fresh::{Shape, gives_unnamed_face, is_clone, library_keeps};
 use super::world::World;
 
 /// Where an array or collection came from.
@@ -231,10 +231,12 @@ impl Content {
                     {
                         self.cloned(world, shape, id, instr.result);
                     }
+                    let faced = gives_unnamed_face(world, callees);
                     args.iter()
                         .enumerate()
                         .filter(|(position, _)| {
                             callees.hides_flows()
+                                || faced && *position == 0
                                 || callees
                                     .translated
                                     .iter()

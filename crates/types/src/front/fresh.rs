@@ -14,7 +14,7 @@ use untorn_program::{BlockId, InstrId, MethodId, ValueId};
 
 use super::fixpoint::{Callers, Changed};
 use super::models::{Model, Operand, is_value_class};
-use super::world::World;
+use super::world::{Callees, World};
 
 /// What translated methods do to references.
 #[derive(Debug, Default)]
@@ -195,12 +195,14 @@ impl<'a> Shape<'a> {
         if callees.hides_flows() {
             return args.to_vec();
         }
+        let faced = gives_unnamed_face(world, callees);
         let mut leaked = Vec::new();
         for (position, &arg) in args.iter().enumerate() {
-            let kept = callees
-                .translated
-                .iter()
-                .any(|&callee| summaries.leaks.contains(&(callee, position)))
+            let kept = faced && position == 0
+                || callees
+                    .translated
+                    .iter()
+                    .any(|&callee| summaries.leaks.contains(&(callee, position)))
                 || callees
                     .library
                     .iter()
@@ -340,6 +342,15 @@ pub fn is_clone(world: &World<'_>, method: MethodId) -> bool {
     let classes = world.table();
     classes.method(method).class == classes.well_known.object
         && classes.method_name(method) == "clone"
+}
+
+/// Whether a call may give another face of its first argument, but does not do so whichever method runs: then its result is not taken for that argument.
+pub fn gives_unnamed_face(world: &World<'_>, callees: &Callees) -> bool {
+    let gives_face = |&callee: &MethodId| world.model(callee).is_some_and(|model| model.view);
+    let always = callees.translated.is_empty()
+        && !callees.hides_flows()
+        && callees.library.iter().all(gives_face);
+    !always && callees.library.iter().any(gives_face)
 }
 
 /// Whether a library method may keep the argument at this position, the receiver being 0.

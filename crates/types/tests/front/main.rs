@@ -624,6 +624,16 @@ fn code_that_the_platform_runs_is_counted_where_it_runs() {
     assert!(lost.is_empty(), "{lost:?}");
 }
 
+/// What is completed outside the analyzed classes runs what they give it, and a view that some implementations give is one for all.
+#[test]
+fn what_clients_complete_runs_what_it_inherits() {
+    let fixture = Fixture::of("Completed.java");
+    let (wrong, _) = fixture.proved_of_all("Bad");
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let (_, lost) = fixture.proved_of_all("Ok");
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
 /// Kinds of methods that are atomic, of which some were looked at while the rules were made and some were not.
 #[test]
 fn atomic_methods_of_ten_kinds_are_proved() {
