@@ -484,6 +484,29 @@ impl Jni {
         (!above.is_null()).then_some(above)
     }
 
+    /// A static field as reflection has it; the class is initialized if it was not.
+    ///
+    /// # Safety
+    /// `class` is a live reference.
+    pub unsafe fn static_field(
+        &self,
+        class: jclass,
+        name: &str,
+        descriptor: &str,
+    ) -> Option<jobject> {
+        let (name, descriptor) = (CString::new(name).ok()?, CString::new(descriptor).ok()?);
+        let f = self.functions();
+        // SAFETY: the class is live by contract, and names are C strings.
+        unsafe {
+            let id = (f.GetStaticFieldID)(self.0, class, name.as_ptr(), descriptor.as_ptr());
+            if self.clear_exception() || id.is_null() {
+                return None;
+            }
+            let field = (f.ToReflectedField)(self.0, class, id, 1);
+            (!self.clear_exception() && !field.is_null()).then_some(field)
+        }
+    }
+
     /// Calls a static method `(J)V`.
     ///
     /// # Safety

@@ -14,6 +14,7 @@ use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
 use untorn_channel::Declaration;
 
 use crate::jvm::{Jni, Jvmti, Where};
+use crate::loaders::Loader;
 use crate::{Agent, faults};
 
 #[unsafe(no_mangle)]
@@ -277,6 +278,77 @@ extern "system" fn Java_java_lang_UntornNatives_sameField(
     .ok()
     .flatten()
     .unwrap_or(field)
+}
+
+/// A class by its loader and its name; `None` if its fields are not watched.
+fn watched(agent: &Agent, env: *mut JNIEnv, class: jclass) -> Option<(Loader, String)> {
+    let jvmti = JVMTI.get()?;
+    // SAFETY: the JVM calls a native method with the thread's environment and live references.
+    let (loader, name) = unsafe {
+        let jni = Jni::of(env)?;
+        let loader = agent.loaders.number(jni, jvmti.class_loader(class));
+        (loader, jvmti.class_name(class)?)
+    };
+    agent.plan.watches(&name).then_some((loader, name))
+}
+
+/// The names of the fields that a class declares, a line each; null if they are not watched.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornNatives_declares(
+    env: *mut JNIEnv,
+    _: jclass,
+    class: jclass,
+    is_static: jboolean,
+) -> jstring {
+    catch_unwind(AssertUnwindSafe(|| {
+        let agent = Agent::get()?;
+        let (loader, name) = watched(agent, env, class)?;
+        let names = agent.registry.declares(loader, &name, is_static != 0)?;
+        // SAFETY: the JVM calls a native method with the thread's environment.
+        let jni = unsafe { Jni::of(env) }?;
+        Some(jni.string(&names.join("\n")))
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(std::ptr::null_mut())
+}
+
+/// The number of one of these fields; -1 if there is none.
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornNatives_field(
+    env: *mut JNIEnv,
+    _: jclass,
+    class: jclass,
+    field: jstring,
+    is_static: jboolean,
+) -> jint {
+    catch_unwind(AssertUnwindSafe(|| {
+        let agent = Agent::get()?;
+        let (loader, name) = watched(agent, env, class)?;
+        let id = (agent.registry).declared_field(loader, &name, &text(env, field), is_static != 0);
+        id.map(|id| id as jint)
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(-1)
+}
+
+#[unsafe(no_mangle)]
+extern "system" fn Java_java_lang_UntornNatives_staticField(
+    env: *mut JNIEnv,
+    _: jclass,
+    class: jclass,
+    field: jstring,
+    descriptor: jstring,
+) -> jobject {
+    catch_unwind(AssertUnwindSafe(|| {
+        let (name, descriptor) = (text(env, field), text(env, descriptor));
+        // SAFETY: the JVM calls a native method with the thread's environment and live references.
+        unsafe { Jni::of(env)?.static_field(class, &name, &descriptor) }
+    }))
+    .ok()
+    .flatten()
+    .unwrap_or(std::ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]

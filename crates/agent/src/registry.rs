@@ -206,6 +206,43 @@ impl Registry {
         }
     }
 
+    /// The fields that a class of this loader declares, by name, but for those that share theirs; `None` if it is not watched.
+    pub fn declares(&self, loader: Loader, class: &str, is_static: bool) -> Option<Vec<String>> {
+        let t = locked(&self.tables);
+        let fields = &t.shape(loader, class)?.fields;
+        let alone = |field: &&FieldShape| {
+            let same = fields.iter().filter(|other| other.name == field.name);
+            field.is_static == is_static && same.count() == 1
+        };
+        let names = fields.iter().filter(alone);
+        Some(names.map(|field| field.name.clone()).collect())
+    }
+
+    /// The id of one of these fields, as the accesses that name it have it.
+    pub fn declared_field(
+        &self,
+        loader: Loader,
+        class: &str,
+        name: &str,
+        is_static: bool,
+    ) -> Option<u32> {
+        let descriptor = {
+            let t = locked(&self.tables);
+            let mut fields = t.shape(loader, class)?.fields.iter();
+            let field = fields.find(|field| field.name == name && field.is_static == is_static)?;
+            field.descriptor.clone()
+        };
+        let field = FieldRef {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            descriptor,
+            is_static,
+        };
+        let (id, _) = self.field(loader, &field);
+        self.flush();
+        Some(id)
+    }
+
     /// The class that a static field's reference names, and the loader that finds it; `None` once its field is known.
     pub fn unsettled(&self, field: u32) -> Option<(Loader, String)> {
         let t = locked(&self.tables);

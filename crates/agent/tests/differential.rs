@@ -174,6 +174,15 @@ fn statics_and_arrays_tear_alike() {
 }
 
 #[test]
+fn fields_that_updaters_and_handles_access_tear_alike() {
+    let shape = Shape {
+        kinds: &[Kind::Handled, Kind::Handled, Kind::Plain],
+        racing: true,
+    };
+    compare(shape, 5_000_000);
+}
+
+#[test]
 fn library_objects_tear_alike() {
     let shape = Shape {
         kinds: LIBRARY,

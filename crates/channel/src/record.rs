@@ -76,15 +76,18 @@ const GONE_LOCK: u64 = 26;
 const GONE_OBJECT: u64 = 27;
 const UNWOUND: u64 = 28;
 const INITIALIZER: u64 = 29;
+const FIELD: u64 = 30;
 
 /// In [`UNWOUND`]: the operand is a monitor, not a number of regions.
 const UNWOUND_MONITOR: u64 = 1 << LOCK_BITS;
 /// In [`INITIALIZER`]: which end.
 const INITIALIZER_BEGINS: u64 = 1;
 const INITIALIZER_ENDS: u64 = 2;
+/// In [`FIELD`], above the operand: the field is static.
+const FIELD_STATIC: u64 = 1 << 32;
 
 /// The names of the operations in the Java runtime, with their numbers.
-pub const OPERATIONS: [(&str, u64); 29] = [
+pub const OPERATIONS: [(&str, u64); 30] = [
     ("EDGE", EDGE),
     ("ACQUIRE", LockOp::Acquire as u64),
     ("RELEASE", LockOp::Release as u64),
@@ -114,6 +117,7 @@ pub const OPERATIONS: [(&str, u64); 29] = [
     ("GONE_OBJECT", GONE_OBJECT),
     ("UNWOUND", UNWOUND),
     ("INITIALIZER", INITIALIZER),
+    ("FIELD", FIELD),
 ];
 
 /// A record, taken apart.
@@ -162,6 +166,11 @@ pub enum Record {
     /// The next access is to what the collection holds under this key.
     Key {
         key: u64,
+    },
+    /// The next access is to this field, which the rewriter named: what a field updater or a variable handle is for.
+    Field {
+        field: u32,
+        is_static: bool,
     },
     /// The next access overlapped another, so its place in the order is a guess.
     Approximate,
@@ -273,6 +282,10 @@ impl Record {
             Self::Exit { method } => op(EXIT, method as u64),
             Self::Element { index } => op(ELEMENT, index as u64),
             Self::Key { key } => op(KEY, key),
+            Self::Field { field, is_static } => op(
+                FIELD,
+                field as u64 | if is_static { FIELD_STATIC } else { 0 },
+            ),
             Self::Approximate => op(APPROXIMATE, 1),
             Self::NewLock { lock, class } => op(NEW_LOCK, pair(class, SITE_BITS, lock, LOCK_BITS)),
             Self::NewClassLock { lock, class } => {
@@ -350,6 +363,10 @@ impl Record {
             EXIT => Self::Exit { method: small },
             ELEMENT => Self::Element { index: small },
             KEY => Self::Key { key: payload },
+            FIELD => Self::Field {
+                field: small,
+                is_static: payload & FIELD_STATIC != 0,
+            },
             APPROXIMATE => Self::Approximate,
             NEW_LOCK => Self::NewLock { lock, class: site },
             NEW_CLASS_LOCK => Self::NewClassLock { lock, class: site },
@@ -406,6 +423,8 @@ mod tests {
             any::<u32>().prop_map(|method| Record::Exit { method }),
             any::<u32>().prop_map(|index| Record::Element { index }),
             (1u64..1 << OP_SHIFT).prop_map(|key| Record::Key { key }),
+            (any::<u32>(), any::<bool>())
+                .prop_map(|(field, is_static)| Record::Field { field, is_static }),
             Just(Record::Approximate),
             (lock.clone(), site.clone()).prop_map(|(lock, class)| Record::NewLock { lock, class }),
             lock.clone().prop_map(|lock| Record::GoneLock { lock }),

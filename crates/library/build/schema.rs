@@ -423,8 +423,8 @@ impl Method {
                 "`atomic` needs an `access` or `whole`",
             ),
             (
-                self.checked && self.atomic.is_none(),
-                "`checked` needs `atomic`",
+                self.checked && self.atomic.is_none() && self.access != Some(Access::Update),
+                "`checked` needs `atomic`, or an `access` that is an update",
             ),
             (
                 self.mode.is_some() && self.lock.is_none(),

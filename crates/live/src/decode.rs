@@ -13,6 +13,8 @@ use crate::repair::Aside;
 pub struct Prefix {
     element: Option<u32>,
     key: Option<u64>,
+    /// By the rewriter's id, and whether it is static.
+    field: Option<(u32, bool)>,
     approximate: bool,
     /// Whether any of them is there.
     any: bool,
@@ -35,6 +37,7 @@ pub fn is_known(names: &Names, record: Record) -> bool {
         Record::Begin { region } | Record::End { region } => names.region_of(region).is_some(),
         Record::Enter { method } | Record::Exit { method } => names.method_of(method).is_some(),
         Record::Key { key } => names.knows_key(key),
+        Record::Field { field, .. } => names.knows_field(field),
         Record::NewLock { class, .. }
         | Record::NewClassLock { class, .. }
         | Record::NewObject { class, .. } => names.knows_runtime_class(class),
@@ -92,6 +95,7 @@ pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record, begun: u64
     match record {
         Record::Element { index } => prefix.element = Some(index),
         Record::Key { key } => prefix.key = Some(key),
+        Record::Field { field, is_static } => prefix.field = Some((field, is_static)),
         Record::Approximate => prefix.approximate = true,
         Record::NewLock { lock, class } => names.new_lock(lock, class, false),
         Record::NewClassLock { lock, class } => names.new_lock(lock, class, true),
@@ -122,7 +126,7 @@ pub fn decode(prefix: &mut Prefix, names: &mut Names, record: Record, begun: u64
     }
     prefix.any |= matches!(
         record,
-        Record::Element { .. } | Record::Key { .. } | Record::Approximate
+        Record::Element { .. } | Record::Key { .. } | Record::Field { .. } | Record::Approximate
     );
     Decoded::Nothing
 }
@@ -165,10 +169,16 @@ fn access(names: &mut Names, site: u32, object: u64, prefix: Prefix) -> Option<(
         SiteTarget::Field(field, class) => names.field_var(object, field, class)?,
         SiteTarget::Static(var) => var,
         SiteTarget::Element => names.part_var(object, Part::Element(prefix.element?))?,
-        SiteTarget::Content => {
-            let part = names.key_part(prefix.key);
-            names.part_var(object, part)?
-        }
+        // What an updater or a handle is for is known only when it is used.
+        SiteTarget::Content => match (prefix.field, prefix.element) {
+            (Some((field, true)), _) => names.static_field(field)?,
+            (Some((field, false)), _) => names.field_of(object, field)?,
+            (None, Some(index)) => names.part_var(object, Part::Element(index))?,
+            (None, None) => {
+                let part = names.key_part(prefix.key);
+                names.part_var(object, part)?
+            }
+        },
     };
     let mut flags = access.flags;
     if prefix.approximate {

@@ -333,6 +333,10 @@ impl Names {
         self.keys.contains_key(&key)
     }
 
+    pub fn knows_field(&self, field: u32) -> bool {
+        get(&self.fields, field).is_some()
+    }
+
     pub fn knows_runtime_class(&self, class: u32) -> bool {
         class == 0 || get(&self.runtime_classes, class).is_some()
     }
@@ -372,6 +376,18 @@ impl Names {
     fn new_field_var(&mut self, object: u64, field: FieldId, class: ClassId) -> Option<VarId> {
         let object = self.object(object, Some(class))?;
         self.var_of(object, field)
+    }
+
+    /// The field of an object by the rewriter's id.
+    pub fn field_of(&mut self, object: u64, field: u32) -> Option<VarId> {
+        let (field, class) = get(&self.fields, field)?;
+        self.field_var(object, field, class)
+    }
+
+    /// A static field by the rewriter's id.
+    pub fn static_field(&mut self, field: u32) -> Option<VarId> {
+        let (field, class) = get(&self.fields, field)?;
+        self.static_var(field, class)
     }
 
     fn var_of(&mut self, object: ObjectId, field: FieldId) -> Option<VarId> {

@@ -17,8 +17,6 @@ pub(super) const OBJECT: &str = "Ljava/lang/Object;";
 /// Where receiver and arguments are while code is inserted before a call.
 pub(super) struct Operands {
     pub(super) receiver: u16,
-    /// The call has one that can be used.
-    pub(super) has_receiver: bool,
     pub(super) arguments: Vec<(Category, u16)>,
 }
 
@@ -82,6 +80,9 @@ impl Weaver<'_, '_> {
                 if self.extent >= Extent::Fields {
                     return Ok(());
                 }
+                if Self::is_of_handle(op, row) {
+                    return self.handle_call(index, op, called, row, &parameters, kind.returns());
+                }
                 self.content_call(index, op, called, row, &parameters, kind.returns())
             }
             Effect::Acquire | Effect::Release | Effect::Wait | Effect::Notify => {
@@ -126,7 +127,6 @@ impl Weaver<'_, '_> {
         }
         Ok(Operands {
             receiver,
-            has_receiver: op != Op::Invokestatic,
             arguments,
         })
     }
@@ -153,22 +153,11 @@ impl Weaver<'_, '_> {
         };
         match row.on {
             Operand::Arg0 => match argument(0) {
-                // An updater is on one field of it.
-                Key::Object(slot) if operands.has_receiver => {
-                    (slot, Key::Object(operands.receiver))
-                }
                 Key::Object(slot) => (slot, Key::Whole),
                 _ => (operands.receiver, Key::Whole),
             },
-            Operand::Coordinate => {
-                let coordinates = operands.arguments.len().saturating_sub(row.values);
-                match argument(0) {
-                    Key::Object(slot) if coordinates == 2 => (slot, argument(1)),
-                    Key::Object(slot) if coordinates == 1 => (slot, Key::Object(operands.receiver)),
-                    _ => (operands.receiver, Key::Whole),
-                }
-            }
-            Operand::Receiver | Operand::Result => {
+            // Handles are woven by themselves.
+            Operand::Receiver | Operand::Result | Operand::Coordinate => {
                 (operands.receiver, row.key.map_or(Key::Whole, argument))
             }
         }

@@ -12,15 +12,15 @@ use super::model::{Also, Effect, Method, When};
 use super::weave::{CONTEXT, Category, Result, Weaver};
 
 /// Modes of `UntornRuntime.callBegin`.
-const STEP: i32 = 0;
-const INTERVAL: i32 = 1;
+pub(super) const STEP: i32 = 0;
+pub(super) const INTERVAL: i32 = 1;
 const LOOSE: i32 = 2;
 /// Added to the first two for a call that only reads.
-const READS: i32 = 4;
+pub(super) const READS: i32 = 4;
 
 impl Weaver<'_, '_> {
     /// A site of an access to what an object holds: under a name of its own, or under a key or as a whole.
-    fn content_site(
+    pub(super) fn content_site(
         &mut self,
         index: usize,
         called: &MemberRef<'_>,
@@ -68,6 +68,7 @@ impl Weaver<'_, '_> {
         let Some(site) = self.content_site(index, called, row.field, about) else {
             return Ok(());
         };
+        let read = self.site_of_read(index, called, row, returns);
         // Whether calls overlap does not matter for what is approximate anyway.
         let mode = match row {
             Method { step: true, .. } => STEP,
@@ -94,7 +95,8 @@ impl Weaver<'_, '_> {
         let operands = self.spill(index, op, parameters)?;
         let (object, key) = Self::concerned(row, &operands);
         let ints = (operands.arguments.iter()).filter(|(category, _)| *category == Category::Int);
-        let recorded = self.temporary(Category::Int, ints.count())?;
+        let ints = ints.count();
+        let recorded = self.temporary(Category::Int, ints)?;
         let unrecorded = self.body.new_label();
         let (from, to) = self.labels();
         self.steer_content(index, called, object, row.effect != Effect::Read)?;
@@ -116,6 +118,7 @@ impl Weaver<'_, '_> {
         for also in row.also {
             self.content_also(index, called, (row, also), &operands, returns)?;
         }
+        let turned_out = self.turned_out(index, site, read, ints + 1)?;
         let mut code = self.body.after_within(index);
         code.local(Op::Aload, object);
         let end = match key {
@@ -132,9 +135,12 @@ impl Weaver<'_, '_> {
                 end_at
             }
         };
-        code.push_int(mode, self.pool)?
-            .push_int(site, self.pool)?
-            .local(Op::Aload, context)
+        code.push_int(mode, self.pool)?;
+        match turned_out {
+            Some(slot) => code.local(Op::Iload, slot),
+            None => code.push_int(site, self.pool)?,
+        };
+        code.local(Op::Aload, context)
             .invoke(Op::Invokestatic, end)
             .bind(unrecorded)
             .bind(to);
@@ -157,6 +163,42 @@ impl Weaver<'_, '_> {
         self.guard_call(index, (from, to), cleanup, object)?;
         self.counts.add("sites: library contents");
         Ok(())
+    }
+
+    /// The site of what an update is if it has not written.
+    pub(super) fn site_of_read(
+        &mut self,
+        index: usize,
+        called: &MemberRef<'_>,
+        row: &Method,
+        returns: Option<FieldType<'_>>,
+    ) -> Option<i32> {
+        if !row.checked || returns != Some(FieldType::Boolean) {
+            return None;
+        }
+        let about = (Effect::Read, row.volatile, row.approximate);
+        self.content_site(index, called, row.field.as_deref(), about)
+    }
+
+    /// Keeps in a local variable which of two sites a call turned out to be, by whether it returned true; without a branch.
+    pub(super) fn turned_out(
+        &mut self,
+        index: usize,
+        wrote: i32,
+        read: Option<i32>,
+        ints: usize,
+    ) -> Result<Option<u16>> {
+        let Some(read) = read else { return Ok(None) };
+        let slot = self.temporary(Category::Int, ints)?;
+        self.body
+            .after_within(index)
+            .op(Op::Dup)
+            .push_int(wrote - read, self.pool)?
+            .op(Op::Imul)
+            .push_int(read, self.pool)?
+            .op(Op::Iadd)
+            .local(Op::Istore, slot);
+        Ok(Some(slot))
     }
 
     /// A further access of a call, behind it and before its end.
@@ -198,7 +240,7 @@ impl Weaver<'_, '_> {
         Ok(())
     }
 
-    fn guard_call(
+    pub(super) fn guard_call(
         &mut self,
         index: usize,
         place: (Label, Label),

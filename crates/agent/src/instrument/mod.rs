@@ -24,6 +24,7 @@ mod calls;
 mod checked;
 mod contents;
 mod guard;
+mod handles;
 mod known;
 pub mod locks;
 pub mod model;

@@ -13,6 +13,7 @@ use untorn_classfile::{ClassFile, Insn, Op};
 use untorn_plan::{MOST_PLACES, MOST_PLANS, PATIENCE_MS, PausePoint, Place, Plan, Steering};
 use untorn_spec::{Pattern, PatternError};
 
+use super::calls::OBJECT;
 use super::model::Models;
 use super::weave::{Result, Weaver};
 
@@ -22,7 +23,7 @@ const WRITES: i32 = 1 << 30;
 const PLAN_SHIFT: u32 = 16;
 /// `UntornSteer.NO_ACCESS`, in the place of a location.
 const NO_ACCESS: i32 = -1;
-/// In the place of a location: all that an object of the platform holds.
+/// `UntornSteer.CONTENT`: all that an object of the platform holds.
 const CONTENT: i32 = -2;
 /// `UntornSteer.REGION_SHIFT`: above the number of a region, the plan that is about it.
 const REGION_SHIFT: u32 = 22;
@@ -283,6 +284,33 @@ impl Weaver<'_, '_> {
             return Ok(());
         };
         self.steer_at(index, Some(object), (CONTENT, flags))
+    }
+
+    /// A hook before a call of an updater or a handle, on an object in a local variable if it has one.
+    pub(super) fn steer_handle(
+        &mut self,
+        index: usize,
+        called: &MemberRef<'_>,
+        (object, handle): (Option<u16>, u16),
+        writes: bool,
+    ) -> Result<()> {
+        let target = Target::Content(called.class.to_string());
+        let Some(flags) = self.steering(index, writes, &target) else {
+            return Ok(());
+        };
+        let context = self.context()?;
+        let steer = self.entry("steerHandle", &format!("{OBJECT}{OBJECT}I"))?;
+        let mut code = self.body.before(index);
+        match object {
+            Some(slot) => code.local(Op::Aload, slot),
+            None => code.op(Op::AconstNull),
+        };
+        code.local(Op::Aload, handle)
+            .push_int(flags, self.pool)?
+            .local(Op::Aload, context)
+            .invoke(Op::Invokestatic, steer);
+        self.counts.add("hooks of plans");
+        Ok(())
     }
 
     /// A hook before an access to an element of the array in a local variable; elements are not told apart.

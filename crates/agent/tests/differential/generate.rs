@@ -40,6 +40,8 @@ pub enum Kind {
     /// One whose superclass is the platform's.
     OfPlatform,
     Volatile,
+    /// One whose fields are accessed by instructions, an updater and a variable handle.
+    Handled,
     Static,
     Array,
     Atomic,
@@ -73,6 +75,7 @@ impl Slot {
             Kind::Inheriting => "Inheriting",
             Kind::OfPlatform => "OfPlatform",
             Kind::Volatile => "Volatile",
+            Kind::Handled => "Handled",
             Kind::Static => "Object",
             Kind::Array => "int[]",
             Kind::Atomic => "java.util.concurrent.atomic.AtomicInteger",
@@ -126,6 +129,22 @@ impl Slot {
                     0 => format!("int v = {it}[{index}];"),
                     _ => format!("{it}[{index}] = 1;"),
                 }
+            }
+            Kind::Handled => {
+                let change = dice.of(&[
+                    "int v = it.x;",
+                    "it.x = 1;",
+                    "long v = it.y;",
+                    "it.y++;",
+                    "int v = Handled.X.get(it);",
+                    "Handled.X.set(it, 2);",
+                    "Handled.X.compareAndSet(it, 1, 2);",
+                    "Handled.X.updateAndGet(it, v -> v + 1);",
+                    "long v = (long) Handled.Y.getVolatile(it);",
+                    "Handled.Y.setRelease(it, 3L);",
+                    "long v = (long) Handled.Y.getAndAdd(it, 4L);",
+                ]);
+                format!("Handled it = {it}; {change}")
             }
             Kind::Atomic => dice_call(&it, dice, &["get()", "set(1)", "incrementAndGet()"]),
             Kind::Map | Kind::ConcurrentMap => dice_call(
@@ -257,7 +276,20 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
          static class Inheriting extends Written { }\n    \
          static class OfPlatform extends java.util.EventListenerProxy<java.util.EventListener> {\n        \
              int x; long y; OfPlatform() { super(null); }\n    }\n    \
-         static class Volatile { volatile int x; long y; }\n",
+         static class Volatile { volatile int x; long y; }\n    \
+         static class Handled {\n        \
+             volatile int x; long y;\n        \
+             static final java.util.concurrent.atomic.AtomicIntegerFieldUpdater<Handled> X =\n            \
+                 java.util.concurrent.atomic.AtomicIntegerFieldUpdater.newUpdater(Handled.class, \"x\");\n        \
+             static final java.lang.invoke.VarHandle Y;\n        \
+             static {\n            \
+                 try {\n                \
+                     Y = java.lang.invoke.MethodHandles.lookup().findVarHandle(Handled.class, \"y\", long.class);\n            \
+                 } catch (ReflectiveOperationException e) {\n                \
+                     throw new ExceptionInInitializerError(e);\n            \
+                 }\n        \
+             }\n    \
+         }\n",
     );
     source.push_str(&regions);
     for (place, access) in uses.iter().enumerate() {

@@ -43,8 +43,9 @@ final class UntornKeys {
         if (key == null) return 0;
         try {
             if (!known(key)) {
-                key = UntornFields.isHandle(key) ? UntornFields.of(key) : null;
-                if (key == null) return 0;
+                UntornFields.Known of = UntornFields.isHandle(key) ? UntornFields.of(key) : null;
+                if (of == null || of.name == null) return 0;
+                key = of.name;
             }
             int hash = hash(key);
             Key found = look(buckets, key, hash);

@@ -48,6 +48,15 @@ final class UntornNatives {
     /** The static field that one turned out to be: a reference may name a class that inherits it. */
     static native int sameField(int field);
 
+    /** The names of the fields that a class declares, a line each, but for those that share one; null if they are not watched. */
+    static native String declares(Class<?> k, boolean isStatic);
+
+    /** The number of one of these fields, as it is declared to the reader; -1 if there is none. */
+    static native int field(Class<?> k, String name, boolean isStatic);
+
+    /** A static field of an initialized class as reflection has it; null if there is none of that name and type. */
+    static native Object staticField(Class<?> k, String name, String descriptor);
+
     /** The plans of a steered run as numbers: see {@link UntornSteer}. */
     static native String steering();
 

@@ -234,7 +234,7 @@ final class UntornOwner {
     }
 
     /** Locks a word that was not locked, for the pessimistic stage; whether it was still the same. */
-    private static boolean lock(Object holder, long offset, long word, UntornThread c) {
+    static boolean lock(Object holder, long offset, long word, UntornThread c) {
         UntornShadow.abandon(c);
         c.offset = offset;
         c.word = 0;
@@ -257,19 +257,24 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
+        if (unshareLocked(holder, offset, word, c)) UntornShadow.deferUnlock(site, false, c);
+        return true;
+    }
+
+    /** The same of a word that is locked for it; false if it was given up. */
+    static boolean unshareLocked(Object holder, long offset, long word, UntornThread c) {
         if (!UntornEpoch.coordinateWithAll(c)) {
             c.held = null;
             U.putLongRelease(holder, offset, UNTRACKED);
             UntornNatives.untracked();
-            return true;
+            return false;
         }
         c.edgesFromAll();
         c.word = UntornShadow.CONTENDED | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
-        UntornShadow.deferUnlock(site, false, c);
         return true;
     }
 
-    private static void untrack(Object holder, long offset, long word) {
+    static void untrack(Object holder, long offset, long word) {
         if (U.compareAndSetLong(holder, offset, word, UNTRACKED)) UntornNatives.untracked();
     }
 }

@@ -119,6 +119,14 @@ final class UntornPlaces {
         if (word != 0) U.compareAndSetLong(o, offset, 0, word);
     }
 
+    /** Whether a watched object is this thread's alone, so that nothing of it is recorded. */
+    @ForceInline
+    static boolean isMine(Object o, UntornThread c) {
+        if (!UntornShadow.OPTIMISTIC || !UntornShadow.ELIDES || UntornMode.FIRST) return false;
+        long places = places(o), offset = places >>> OFFSET_BITS & OFFSET;
+        return (places & WATCHED) != 0 && offset != 0 && U.getLong(o, offset) == c.mine;
+    }
+
     /** Whether calls on an object leave no record, as this thread alone has used it; it becomes shared if not. */
     @ForceInline
     static boolean isPrivate(Object o, int site, UntornThread c) {

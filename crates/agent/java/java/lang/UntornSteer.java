@@ -35,6 +35,8 @@ final class UntornSteer {
     static final int PLAN_SHIFT = 16, PLACE = (1 << PLAN_SHIFT) - 1, PLAN = 63;
     /** In the place of a location. */
     static final int NO_ACCESS = -1;
+    /** What an object holds. */
+    static final int CONTENT = -2;
     /** In a region's number: the plan that is about it. */
     static final int REGION_SHIFT = 22, REGION = PLAN << REGION_SHIFT;
 

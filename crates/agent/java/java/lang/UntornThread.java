@@ -29,6 +29,8 @@ public final class UntornThread extends UntornCallStack {
      * Who then finds this thread blocked frees the word.
      */
     long deferred;
+    /** Whether the word that this thread holds was its own, and becomes that again. */
+    boolean keeps;
     /** The part of the record that only the locking half knows. */
     long operand;
 

@@ -176,6 +176,25 @@ public final class UntornRuntime {
         else event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
     }
 
+    public static long handleBegin(Object o, Object handle, int index, int mode, int site, UntornThread c) {
+        if (handle == null) return 0;
+        if ((mode & 3) == 0) take(c);
+        event("handle of " + name(o));
+        return 1;
+    }
+
+    public static void handleEnd(Object o, Object handle, int index, int mode, int site, long begun, UntornThread c) {
+        if (begun != 1) event("error: not begun");
+        event(((mode & 4) != 0 ? "reading " : "") + ((mode & 3) == 0 ? "step " : "interval ") + name(o) + (index >= 0 ? "[" + index + "]" : ""));
+        if ((mode & 3) == 0) free(c, site);
+        else event("access " + (site & (1 << 25) - 1) + ((site & 1 << 30) != 0 ? " writes" : ""));
+    }
+
+    public static void handleThrew(Object content, int mode, int site, UntornThread c) {
+        event("threw " + name(content));
+        if ((mode & 3) == 0) c.held = 0;
+    }
+
     public static void callThrew(Object receiver, int read, int mode, int site, UntornThread c) {
         if (receiver == null) return;
         event("threw " + name(receiver));
