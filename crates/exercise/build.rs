@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use untorn_jdk::Jdk;
+
 const NO_JDK: &str = "the driver of `untorn exercise` needs a JDK 17 or later to compile: set JAVA_HOME to one, or install one (Debian, Ubuntu: apt install openjdk-17-jdk-headless)";
 const PACKAGE: &str = "untorn/exercise";
 
@@ -15,7 +17,7 @@ fn main() -> Result<(), String> {
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|e| format!("{}: {e}", out.display()))?;
     }
-    let javac = javac().ok_or(NO_JDK)?;
+    let javac = Jdk::to_compile_with(17).ok_or(NO_JDK)?.tool("javac");
     let run = Command::new(&javac)
         .args(["--release", "17", "-g:source,lines", "-d"])
         .arg(&out)
@@ -50,31 +52,4 @@ fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
         .collect();
     files.sort();
     Ok(files)
-}
-
-/// JAVA_HOME, then PATH, then where systems put JDKs.
-fn javac() -> Option<PathBuf> {
-    let home = env::var_os("JAVA_HOME").map(|home| Path::new(&home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let usual = ["/usr/lib/jvm", "/opt/java", "/usr/java"]
-        .iter()
-        .filter_map(|folder| fs::read_dir(folder).ok())
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path().join("bin")));
-    home.into_iter()
-        .chain(env::split_paths(&path))
-        .chain(usual)
-        .map(|bin| bin.join("javac"))
-        .find(|javac| javac.is_file() && is_recent(javac))
-}
-
-fn is_recent(javac: &Path) -> bool {
-    let Ok(run) = Command::new(javac).arg("-version").output() else {
-        return false;
-    };
-    let text =
-        String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
-    text.split_whitespace()
-        .find_map(|word| word.split('.').next()?.parse::<u32>().ok())
-        .is_some_and(|major| major >= 17)
 }

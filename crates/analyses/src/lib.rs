@@ -21,6 +21,7 @@ pub mod lengths;
 pub mod lock_sets;
 pub mod locks_held;
 pub mod lockset;
+mod online;
 mod permits;
 pub mod silenced;
 pub mod stacks;

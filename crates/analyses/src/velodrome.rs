@@ -30,42 +30,24 @@
 //! Repeated executions of a region are examined only a few times; the rest is counted.
 //! Together the examined ones read no more events again than the trace has (at least 16 million); what lies beyond is reported without its path.
 
-use serde_json::json;
+use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use untorn_model::{Event, EventIndex, Kinds, Op, Tables, ThreadId};
 use untorn_trace::{Batch, Error};
 
-use crate::accesses::{Access, Accesses};
+use crate::accesses::Access;
 use crate::ancestry::{Ancestry, Edge, NodeId};
 use crate::interleaving::Effort;
-use crate::suspects::{Reason, Suspects, Why};
-use crate::sync_order::{Marked, SyncOrder};
-use crate::transactions::{Nesting, Transactions};
+use crate::online::{self, Online, Seen};
+use crate::suspects::{Reason, Why};
+use crate::sync_order::Marked;
+use crate::transactions::Nesting;
 use crate::{Analysis, Context, Outcome};
 
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Whether synchronization orders transactions, as in the paper, or data conflicts alone.
-    pub sync_edges: bool,
-    /// How many executions of a region are examined for evidence.
-    pub examined: u32,
-    /// How much may be left uncollected before it is worth looking: a matter of speed and memory alone.
-    pub slack: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            sync_edges: true,
-            examined: 3,
-            slack: 1 << 14,
-        }
-    }
-}
+pub use crate::online::Options;
 
 #[derive(Clone, Debug, Default)]
 struct ThreadState {
-    started: bool,
     /// The open transaction, or what the next event comes after.
     node: NodeId,
     in_transaction: bool,
@@ -75,77 +57,121 @@ struct ThreadState {
     known: Vec<u64>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Counts {
-    transactions: u64,
-    inside: u64,
-    outside: u64,
-    edges: u64,
-    closing: u64,
-    torn_or_cyclic: u64,
-    singles: u64,
-    first_violation: Option<EventIndex>,
-}
-
 /// The analysis; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Velodrome {
-    options: Options,
-    transactions: Transactions,
-    accesses: Accesses<NodeId>,
-    sync: SyncOrder<NodeId>,
-    graph: Ancestry,
+    seen: Seen<NodeId>,
     threads: Vec<ThreadState>,
-    suspects: Suspects,
-    counts: Counts,
+    edges: u64,
+    closing: u64,
+    singles: u64,
     /// What the event at hand comes after.
     sources: SmallVec<[Marked<NodeId>; 8]>,
-    next: EventIndex,
 }
 
 impl Velodrome {
     pub fn new(options: Options) -> Self {
         Self {
-            suspects: Suspects::new(options.examined),
-            options,
-            transactions: Transactions::default(),
-            accesses: Accesses::default(),
-            sync: SyncOrder::default(),
-            graph: Ancestry::default(),
+            seen: Seen::new(options),
             threads: Vec::new(),
-            counts: Counts::default(),
+            edges: 0,
+            closing: 0,
+            singles: 0,
             sources: SmallVec::new(),
-            next: EventIndex(0),
         }
     }
 
-    #[inline]
-    fn step(&mut self, index: EventIndex, event: &Event, tables: &Tables) {
-        let state = &mut self.threads[event.thread.index()];
-        if !state.started {
-            state.started = true;
-            if self.options.sync_edges {
-                self.sources.extend(self.sync.forked_at(event.thread));
+    fn add_edges(&mut self, index: EventIndex, thread: ThreadId) {
+        let sources = std::mem::take(&mut self.sources);
+        if self.threads[thread.index()].in_transaction {
+            for source in sources {
+                self.add_edge(index, thread, source);
+            }
+        } else {
+            let nodes: SmallVec<[NodeId; 8]> = sources.iter().map(|source| source.mark).collect();
+            let state = &mut self.threads[thread.index()];
+            let node = self.seen.graph.single(state.node, &nodes);
+            self.singles += u64::from(node != state.node);
+            state.node = node;
+            for source in &sources {
+                state.know(&self.seen.graph, *source);
+            }
+            self.collect_if_crowded();
+        }
+    }
+
+    fn add_edge(&mut self, index: EventIndex, thread: ThreadId, source: Marked<NodeId>) {
+        let state = &mut self.threads[thread.index()];
+        match self.seen.graph.edge(source.mark, state.node) {
+            Edge::Added => {
+                self.edges += 1;
+                state.know(&self.seen.graph, source);
+            }
+            Edge::Irrelevant => state.know(&self.seen.graph, source),
+            Edge::Closing => {
+                self.closing += 1;
+                self.seen.counts.first_violation.get_or_insert(index);
+                if state.suspected {
+                    return;
+                }
+                state.suspected = true;
+                self.seen.counts.violating += 1;
+                if let Some(execution) = self.seen.transactions.transaction(thread) {
+                    let reason = Reason {
+                        region: execution.region,
+                        why: Why::Cycle,
+                    };
+                    self.seen
+                        .suspects
+                        .suspect(index, thread, &self.seen.transactions, reason);
+                }
             }
         }
-        match event.op {
-            Op::Read(..) | Op::Write(..) | Op::Update(..) => self.access(index, event, tables),
-            Op::Begin(_) => self.begin(index, event),
-            Op::End(_) => self.end(index, event),
-            Op::Enter(_) | Op::Exit(_) | Op::Reacquire(..) | Op::Rerelease(..) => {
-                self.follow_sources(index, event);
-            }
-            _ => self.synchronize(index, event),
+    }
+
+    /// No node may be in flight here, since all are renumbered.
+    fn collect_if_crowded(&mut self) {
+        let marks = self.seen.accesses.len();
+        if self.seen.graph.is_crowded(marks, self.seen.options.slack) {
+            self.collect();
         }
+    }
+
+    fn collect(&mut self) {
+        let mut collection = self.seen.graph.collect();
+        self.seen.accesses.retain(|node| collection.rename(node));
+        self.seen.sync.retain(|node| collection.rename(node));
+        for state in &mut self.threads {
+            state.node = collection.rename(state.node).unwrap_or(NodeId::NONE);
+        }
+        collection.finish();
+    }
+}
+
+impl Online for Velodrome {
+    type Mark = NodeId;
+    const NAME: &str = "velodrome";
+    const EFFORT: Effort = Effort::FirstObserved;
+
+    fn seen(&mut self) -> &mut Seen<NodeId> {
+        &mut self.seen
+    }
+
+    fn grow(&mut self, threads: usize) {
+        self.threads.resize_with(threads, ThreadState::default);
+    }
+
+    fn forked(&mut self, at: Marked<NodeId>) {
+        self.sources.push(at);
     }
 
     #[inline]
     fn access(&mut self, index: EventIndex, event: &Event, tables: &Tables) {
         let state = &self.threads[event.thread.index()];
         if state.in_transaction {
-            self.counts.inside += 1;
+            self.seen.counts.inside += 1;
         } else {
-            self.counts.outside += 1;
+            self.seen.counts.outside += 1;
         }
         let (Some((var, flags)), Some(kind)) = (event.op.access(), event.op.access_kind()) else {
             return;
@@ -157,25 +183,46 @@ impl Velodrome {
             kind,
             mark: state.node,
         };
-        if self.accesses.is_known(&access, tables) && self.sources.is_empty() {
+        if self.seen.accesses.is_known(&access, tables) && self.sources.is_empty() {
             return;
         }
-        let (sources, graph) = (&mut self.sources, &self.graph);
-        self.accesses.conflicts(&access, tables, |marked, _| {
+        let (sources, graph) = (&mut self.sources, &self.seen.graph);
+        self.seen.accesses.conflicts(&access, tables, |marked, _| {
             if is_new(state, graph, marked) {
                 sources.push(marked);
             }
         });
         self.follow_sources(index, event);
         let mark = self.threads[event.thread.index()].node;
-        self.accesses.record(&access, mark);
+        self.seen.accesses.record(&access, mark);
+    }
+
+    fn begin(&mut self, index: EventIndex, event: &Event) {
+        if let Nesting::Outermost(_) = self.seen.transactions.step(index, event) {
+            self.seen.counts.transactions += 1;
+            let state = &mut self.threads[event.thread.index()];
+            state.node = self.seen.graph.begin(state.node);
+            state.in_transaction = true;
+            state.suspected = false;
+        }
+        self.follow_sources(index, event);
+        self.collect_if_crowded();
+    }
+
+    fn end(&mut self, index: EventIndex, event: &Event) {
+        if let Nesting::OutermostEnd(_) = self.seen.transactions.step(index, event) {
+            let state = &mut self.threads[event.thread.index()];
+            state.node = self.seen.graph.end(state.node);
+            state.in_transaction = false;
+            self.seen.suspects.end(event.thread, index);
+        }
     }
 
     fn synchronize(&mut self, index: EventIndex, event: &Event) {
-        if self.options.sync_edges {
-            let (threads, sources, graph) = (&self.threads, &mut self.sources, &self.graph);
+        if self.seen.options.sync_edges {
+            let (threads, sources, graph) = (&self.threads, &mut self.sources, &self.seen.graph);
             let state = &threads[event.thread.index()];
-            self.sync.acquire(
+            self.seen.sync.acquire(
                 event,
                 |thread| threads.get(thread.index()).map(|other| other.node),
                 |marked| {
@@ -190,30 +237,10 @@ impl Velodrome {
             // It does nothing any more, so what it knows, one number for each other thread, is no use.
             self.threads[joined.index()].known = Vec::new();
         }
-        if self.options.sync_edges {
-            self.sync
+        if self.seen.options.sync_edges {
+            self.seen
+                .sync
                 .release(event, self.threads[event.thread.index()].node);
-        }
-    }
-
-    fn begin(&mut self, index: EventIndex, event: &Event) {
-        if let Nesting::Outermost(_) = self.transactions.step(index, event) {
-            self.counts.transactions += 1;
-            let state = &mut self.threads[event.thread.index()];
-            state.node = self.graph.begin(state.node);
-            state.in_transaction = true;
-            state.suspected = false;
-        }
-        self.follow_sources(index, event);
-        self.collect_if_crowded();
-    }
-
-    fn end(&mut self, index: EventIndex, event: &Event) {
-        if let Nesting::OutermostEnd(_) = self.transactions.step(index, event) {
-            let state = &mut self.threads[event.thread.index()];
-            state.node = self.graph.end(state.node);
-            state.in_transaction = false;
-            self.suspects.end(event.thread, index);
         }
     }
 
@@ -225,69 +252,15 @@ impl Velodrome {
         }
     }
 
-    fn add_edges(&mut self, index: EventIndex, thread: ThreadId) {
-        let sources = std::mem::take(&mut self.sources);
-        if self.threads[thread.index()].in_transaction {
-            for source in sources {
-                self.add_edge(index, thread, source);
-            }
-        } else {
-            let nodes: SmallVec<[NodeId; 8]> = sources.iter().map(|source| source.mark).collect();
-            let state = &mut self.threads[thread.index()];
-            let node = self.graph.single(state.node, &nodes);
-            self.counts.singles += u64::from(node != state.node);
-            state.node = node;
-            for source in &sources {
-                state.know(&self.graph, *source);
-            }
-            self.collect_if_crowded();
-        }
-    }
-
-    fn add_edge(&mut self, index: EventIndex, thread: ThreadId, source: Marked<NodeId>) {
-        let state = &mut self.threads[thread.index()];
-        match self.graph.edge(source.mark, state.node) {
-            Edge::Added => {
-                self.counts.edges += 1;
-                state.know(&self.graph, source);
-            }
-            Edge::Irrelevant => state.know(&self.graph, source),
-            Edge::Closing => {
-                self.counts.closing += 1;
-                self.counts.first_violation.get_or_insert(index);
-                if state.suspected {
-                    return;
-                }
-                state.suspected = true;
-                self.counts.torn_or_cyclic += 1;
-                if let Some(execution) = self.transactions.transaction(thread) {
-                    let reason = Reason {
-                        region: execution.region,
-                        why: Why::Cycle,
-                    };
-                    self.suspects
-                        .suspect(index, thread, &self.transactions, reason);
-                }
-            }
-        }
-    }
-
-    /// No node may be in flight here, since all are renumbered.
-    fn collect_if_crowded(&mut self) {
-        let marks = self.accesses.len();
-        if self.graph.is_crowded(marks, self.options.slack) {
-            self.collect();
-        }
-    }
-
-    fn collect(&mut self) {
-        let mut collection = self.graph.collect();
-        self.accesses.retain(|node| collection.rename(node));
-        self.sync.retain(|node| collection.rename(node));
-        for state in &mut self.threads {
-            state.node = collection.rename(state.node).unwrap_or(NodeId::NONE);
-        }
-        collection.finish();
+    fn own_counts(&self) -> Map<String, Value> {
+        [
+            ("single_event_nodes", self.singles),
+            ("edges", self.edges),
+            ("closing_edges", self.closing),
+        ]
+        .map(|(name, count)| (name.to_owned(), count.into()))
+        .into_iter()
+        .collect()
     }
 }
 
@@ -313,7 +286,7 @@ fn is_new(state: &ThreadState, graph: &Ancestry, source: Marked<NodeId>) -> bool
 
 impl Analysis for Velodrome {
     fn name(&self) -> &'static str {
-        "velodrome"
+        Self::NAME
     }
 
     fn subscribes(&self) -> Kinds {
@@ -325,22 +298,7 @@ impl Analysis for Velodrome {
     }
 
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
-        self.accesses.grow(context.tables);
-        if self.threads.len() < context.tables.threads.len() {
-            self.threads
-                .resize_with(context.tables.threads.len(), ThreadState::default);
-        }
-        for part in batch.parts() {
-            if part.is_gone() {
-                self.accesses.forget_gone(part.events, context.tables);
-                self.sync.forget_gone(part.events);
-                continue;
-            }
-            for (index, event) in part.indexed() {
-                self.step(index, event, context.tables);
-            }
-        }
-        self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
+        online::batch(self, batch, context.tables);
         Ok(())
     }
 
@@ -349,27 +307,6 @@ impl Analysis for Velodrome {
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {
-        let suspects = std::mem::replace(&mut self.suspects, Suspects::new(self.options.examined));
-        let findings = suspects.findings(
-            self.name(),
-            Effort::FirstObserved,
-            self.options.sync_edges,
-            context,
-            self.next,
-        )?;
-        outcome.findings.extend(findings);
-        let counts = &self.counts;
-        let stats = json!({
-            "transactions": counts.transactions,
-            "accesses_inside": counts.inside,
-            "accesses_outside": counts.outside,
-            "single_event_nodes": counts.singles,
-            "edges": counts.edges,
-            "closing_edges": counts.closing,
-            "violating_transactions": counts.torn_or_cyclic,
-            "first_violation": counts.first_violation.map(|index| index.0),
-        });
-        outcome.stats.insert(self.name().to_owned(), stats);
-        Ok(())
+        online::finish(self, context, outcome)
     }
 }

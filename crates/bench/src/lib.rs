@@ -3,8 +3,6 @@
 //! Tests run the drivers to show that the agent changes nothing; the benchmark runs both to show what it costs.
 //! The libraries are the pinned jars of `xtask/corpus.toml`.
 
-pub mod jdk;
 pub mod programs;
 
-pub use jdk::Jdk;
 pub use programs::{COMPUTE, Class, DRIVERS, Folder, HELLO, KERNELS, Kind, Program};

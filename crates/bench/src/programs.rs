@@ -2,8 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::Jdk;
+use untorn_jdk::Jdk;
 
 /// A program to watch; it takes how many threads and how much work for each.
 #[derive(Debug)]
@@ -172,12 +173,12 @@ impl Folder {
             corpus,
         };
         for package in ["kernels", "compute", "measure"] {
-            jdk.compile(&sources(package)?, "", classes)?;
+            compile(jdk, &sources(package)?, "", classes)?;
         }
         if folder.corpus.is_some() {
             let jars = DRIVERS.iter().flat_map(|driver| driver.jars);
             let jars: Vec<String> = jars.map(|jar| folder.jar(jar)).collect();
-            jdk.compile(&sources("drivers")?, &jars.join(":"), classes)?;
+            compile(jdk, &sources("drivers")?, &jars.join(":"), classes)?;
         }
         Ok(folder)
     }
@@ -214,4 +215,20 @@ fn sources(package: &str) -> io::Result<Vec<PathBuf>> {
         .collect::<io::Result<Vec<PathBuf>>>()?;
     all.sort();
     Ok(all)
+}
+
+/// Compiles for the oldest JDK that there is to test.
+fn compile(jdk: &Jdk, sources: &[PathBuf], class_path: &str, into: &Path) -> io::Result<()> {
+    let run = Command::new(jdk.tool("javac"))
+        .args(["--release", "17", "-g", "-nowarn", "-cp", class_path, "-d"])
+        .arg(into)
+        .args(sources)
+        .output()?;
+    if run.status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(
+            String::from_utf8_lossy(&run.stderr).into_owned(),
+        ))
+    }
 }

@@ -6,9 +6,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
 
 use crate::Error;
 use crate::layout;
@@ -35,31 +38,14 @@ impl SharedMemory {
             megabytes: (bytes >> 20) as u64,
             source,
         };
-        // SAFETY: the name is a C string; the result is checked.
-        let fd = unsafe {
-            libc::memfd_create(
-                c"untorn-log".as_ptr(),
-                libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING,
-            )
-        };
-        if fd < 0 {
-            return Err(failed(io::Error::last_os_error()));
-        }
-        // SAFETY: the descriptor is new and owned by nobody else.
-        let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file =
+            rustix::fs::memfd_create(c"untorn-log", flags).map_err(|error| failed(error.into()))?;
+        let file = File::from(file);
         file.set_len(bytes as u64).map_err(failed)?;
         allocate(file.as_fd(), 0, layout::segments_at(segments)).map_err(failed)?;
-        // SAFETY: plain call on an open descriptor.
-        let sealed = unsafe {
-            libc::fcntl(
-                fd,
-                libc::F_ADD_SEALS,
-                libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL,
-            )
-        };
-        if sealed < 0 {
-            return Err(failed(io::Error::last_os_error()));
-        }
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, seals).map_err(|error| failed(error.into()))?;
         let memory = Self::map(OwnedFd::from(file), segments).map_err(failed)?;
         memory
             .u64(layout::CONTROL_SEGMENTS_AT)
@@ -99,20 +85,17 @@ impl SharedMemory {
 
     fn map(file: OwnedFd, segments: u32) -> io::Result<Self> {
         let bytes = layout::file_bytes(segments);
-        // SAFETY: a new shared mapping at an address of the kernel's choice; the result is checked.
+        // SAFETY: a new shared mapping at an address of the kernel's choice.
         let base = unsafe {
-            libc::mmap(
+            rustix::mm::mmap(
                 std::ptr::null_mut(),
                 bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                file.as_raw_fd(),
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | MapFlags::NORESERVE,
+                &file,
                 0,
             )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self {
             base,
@@ -193,29 +176,13 @@ impl SharedMemory {
 impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map` with this size and nothing borrows from it any more.
-        unsafe {
-            libc::munmap(self.base.as_ptr().cast(), self.bytes);
-        }
+        // That the kernel refuses to give up a whole mapping cannot happen, and nobody could do anything about it.
+        let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
 
 fn allocate(file: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Result<()> {
-    loop {
-        // SAFETY: plain call on an open descriptor.
-        let result = unsafe {
-            libc::fallocate(
-                file.as_raw_fd(),
-                0,
-                offset as libc::off_t,
-                bytes as libc::off_t,
-            )
-        };
-        if result == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
+    let flags = FallocateFlags::empty();
+    rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, flags, offset as u64, bytes as u64))?;
+    Ok(())
 }

@@ -2,15 +2,17 @@
 //!
 //! Whoever analyzes a [`LiveSource`] gets between two batches to see that somebody asks; a source whose program is silent yields an empty batch for that.
 //! A question never stops the program: it goes on, and waits at most as it does for any slow analysis.
-#![allow(unsafe_code)]
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::RecvTimeoutError;
+use signal_hook::consts::SIGUSR1;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::SignalOnly;
 
 use crate::drain::Passed;
 use crate::source::LiveSource;
@@ -45,24 +47,19 @@ pub(crate) struct Heard {
     noticed: u64,
 }
 
-extern "C" fn note(_: libc::c_int) {
-    SIGNALS.fetch_add(1, Ordering::Relaxed);
-}
-
 /// Counts the signal `USR1` from now on, which would end the process otherwise.
+///
+/// The handler does not survive `exec`, so the program starts with the default.
 pub fn count_signals() -> io::Result<()> {
-    // SAFETY: all-zero is a valid `sigaction`; the handler adds to an atomic number and does nothing else. Handlers do not survive `exec`, so the program starts with the default.
-    let status = unsafe {
-        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-        action.sa_sigaction = note as *const () as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
-        libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut())
-    };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    let mut signals = SignalsInfo::<SignalOnly>::new([SIGUSR1])?;
+    thread::Builder::new()
+        .name("questions".to_owned())
+        .spawn(move || {
+            for _ in signals.forever() {
+                SIGNALS.fetch_add(1, Ordering::Relaxed);
+            }
+        })?;
+    Ok(())
 }
 
 /// How often the signal came so far.

@@ -364,14 +364,38 @@ impl<'a> RegionBody<'a> {
         })
     }
 
+    /// The calls that lead to the method of a place, directly or through others whose code is at hand.
+    ///
+    /// Where some lead to that very method, others that only lead to one of its name do not count: a class's own `get` is not that of its map.
+    pub fn calls_to(&self, place: &Place) -> Vec<InstrId> {
+        let Some(method) = place.method.as_deref() else {
+            return Vec::new();
+        };
+        let all = |wanted: &dyn Fn(&Instr) -> bool| -> Vec<InstrId> {
+            let calls = self.body.all_instrs().filter(|(_, instr)| wanted(instr));
+            calls.map(|(id, _)| id).collect()
+        };
+        let class = place.class.as_deref().unwrap_or_default().replace('.', "/");
+        let very = all(&|instr| self.leads(instr, &|of, name| name == method && of == class));
+        if very.is_empty() {
+            all(&|instr| self.leads_to(instr, method))
+        } else {
+            very
+        }
+    }
+
     /// Whether this call leads to a method of that name, directly or through others whose code is at hand.
     pub fn leads_to(&self, instr: &Instr, method: &str) -> bool {
-        let Some((_, called)) = self.callee(instr) else {
+        self.leads(instr, &|_, name| name == method)
+    }
+
+    fn leads(&self, instr: &Instr, wanted: &dyn Fn(&str, &str) -> bool) -> bool {
+        let Some((class, called)) = self.callee(instr) else {
             return false;
         };
-        called == method
+        wanted(class, called)
             || (self.called(instr)).is_some_and(|inner| {
-                let wanted = &mut |_: &str, name: &str| name == method;
+                let wanted = &mut |class: &str, name: &str| wanted(class, name);
                 inner.reaches_within(DEPTH - 1, &mut HashMap::new(), wanted)
             })
     }

@@ -137,15 +137,8 @@ fn locate(region: &RegionBody<'_>, end: &End) -> Vec<InstrId> {
     let Some(place) = &end.place else {
         return Vec::new();
     };
-    let all = region.body.all_instrs();
     if !region.holds(place) {
-        let Some(method) = place.method.as_deref() else {
-            return Vec::new();
-        };
-        return all
-            .filter(|(_, instr)| region.leads_to(instr, method))
-            .map(|(id, _)| id)
-            .collect();
+        return region.calls_to(place);
     }
     let Some(line) = place.line else {
         return Vec::new();

@@ -8,7 +8,7 @@ use untorn_program::{BlockId, InstrId, ValueId};
 
 use crate::code::RegionBody;
 use crate::ends::{Access, Ends};
-use crate::flow::Flow;
+use crate::flow::{Flow, Stale};
 
 /// A name that programmers know, and why the tear does no harm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +73,22 @@ const FILLING: Idiom = Idiom {
     name: "filling a queue",
     why: "what is put into the queue is handed over one by one, and nobody counts on two at once",
 };
+const POOL: Idiom = Idiom {
+    name: "taking out and giving back",
+    why: "what is taken out of the queue belongs to the thread until it puts something in again",
+};
+const ADDITIONS: Idiom = Idiom {
+    name: "additions to a sum",
+    why: "the order in which numbers are added makes no difference to their sum",
+};
+const NUMBER: Idiom = Idiom {
+    name: "a number of its own",
+    why: "each thread gets another number out of the counter, whoever comes in between, and goes on with that",
+};
+const ONE_CALL: Idiom = Idiom {
+    name: "one call of a concurrent collection",
+    why: "both accesses are parts of one call, which the collection makes as one step",
+};
 const ROUNDS: Idiom = Idiom {
     name: "loop over a queue",
     why: "each round of the loop is a step of its own",
@@ -128,17 +144,40 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     if all().all(|id| fills(region, *id)) {
         return Some(FILLING);
     }
+    if all().all(|id| adds(region, *id)) {
+        return Some(ADDITIONS);
+    }
+    let gives_back = (flow.first.iter()).all(|id| takes_out(region, *id))
+        && (flow.second.iter()).all(|id| fills(region, *id));
+    if same && gives_back {
+        return Some(POOL);
+    }
+    let takes_number = |id: &InstrId| {
+        steps_counter(region, *id) && !is_compared(body, *id) && flow.stale.is_some()
+    };
+    if !same && flow.first.iter().all(takes_number) {
+        return Some(NUMBER);
+    }
+    // The same part of the content twice is two calls in two rounds of a loop.
+    let is_one_call = flow.first == flow.second
+        && !ends.same_target()
+        && (flow.first.iter()).all(|id| is_of_concurrent_collection(region, *id));
+    if same && is_one_call {
+        return Some(ONE_CALL);
+    }
     if same
         && all().all(|id| is_queue_call(region, *id))
         && flow.second.iter().all(|id| in_loop(body, *id))
     {
         return Some(ROUNDS);
     }
-    let double = ends.are_reads()
+    let double =
+        |first: &InstrId| is_double_checked(region, *first) || is_asked_again(region, flow, *first);
+    if ends.are_reads()
         && ends.same_target()
-        && (flow.first.iter()).any(|first| is_double_checked(region, *first))
-        && !publishes_early(region, flow);
-    if double {
+        && flow.first.iter().any(double)
+        && !publishes_early(region, flow)
+    {
         return Some(DOUBLE_CHECK);
     }
     of_locks(region, ends)
@@ -228,18 +267,21 @@ fn is_claim(region: &RegionBody<'_>, id: InstrId) -> bool {
     else {
         return false;
     };
-    let counts = [
-        "increment",
-        "decrement",
-        "getAndIncrement",
-        "getAndDecrement",
-    ]
-    .iter()
-    .any(|name| method.starts_with(name));
-    if counts {
+    if steps_counter(region, id) {
         return is_compared(&region.body, id);
     }
     (CONDITIONAL.contains(&method) || method == "getAndSet") && Flow::is_tested(&region.body, id)
+}
+
+/// Whether a call counts an atomic variable up or down by one.
+fn steps_counter(region: &RegionBody<'_>, id: InstrId) -> bool {
+    (region.callee(region.body.instr(id))).is_some_and(|(class, method)| {
+        class.starts_with("java/util/concurrent/atomic/")
+            && matches!(
+                method,
+                "incrementAndGet" | "decrementAndGet" | "getAndIncrement" | "getAndDecrement"
+            )
+    })
 }
 
 /// Whether the value itself is compared for equality.
@@ -389,6 +431,37 @@ fn is_worked_on(region: &RegionBody<'_>, made: &BTreeSet<ValueId>, behind: Instr
                 _ => false,
             }
     })
+}
+
+/// Whether a call only adds to a sum.
+fn adds(region: &RegionBody<'_>, id: InstrId) -> bool {
+    (region.callee(region.body.instr(id))).is_some_and(|(class, method)| {
+        let is_sum = class.ends_with("/atomic/LongAdder") || class.ends_with("/atomic/DoubleAdder");
+        is_sum && matches!(method, "add" | "increment" | "decrement")
+    })
+}
+
+/// Whether a call is on a collection of which each call is one step.
+fn is_of_concurrent_collection(region: &RegionBody<'_>, id: InstrId) -> bool {
+    (region.callee(region.body.instr(id))).is_some_and(|(class, _)| {
+        let name = class.strip_prefix("java/util/concurrent/");
+        name.is_some_and(|name| {
+            let of_its_own = ["Map", "Set", "List", "Queue", "Deque"];
+            !name.contains('/') && of_its_own.iter().any(|kind| name.ends_with(kind))
+        })
+    })
+}
+
+/// Whether what is read first is only tested, and the other end asks again under a lock that is taken in between.
+fn is_asked_again(region: &RegionBody<'_>, flow: &Flow, first: InstrId) -> bool {
+    let body = &region.body;
+    let asks_again = |second: &InstrId| {
+        let is_locked = (body.all_instrs())
+            .any(|(id, instr)| first < id && id < *second && takes_lock(region, instr));
+        is_locked && Flow::is_tested(body, *second)
+    };
+    let only_tested = matches!(flow.stale, None | Some(Stale::Checked));
+    only_tested && Flow::is_tested(body, first) && flow.second.iter().all(asks_again)
 }
 
 /// Whether both ends are in loops.

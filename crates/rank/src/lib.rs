@@ -436,6 +436,12 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
             None if ends.are_reads() && !flow.is_stored => {
                 scale.put(-2, "nothing that is read before the tear is used after it");
             }
+            None if is_watched && are_strangers(body.as_ref(), flow, &ends, pattern) => {
+                scale.put(
+                    -3,
+                    "nothing of the one object is used for the other, and no other method uses both",
+                );
+            }
             None => {}
         },
         None if ends.gives_up_lock() => {
@@ -490,6 +496,17 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
     }
     intent::of_name(&finding.region, pattern, &mut scale);
     scale.rank()
+}
+
+/// Whether the ends are of two objects that nothing but this region brings together.
+fn are_strangers(
+    body: Option<&RegionBody<'_>>,
+    flow: &Flow,
+    ends: &Ends,
+    pattern: Pattern,
+) -> bool {
+    pattern == Pattern::TwoObjects
+        && body.is_some_and(|body| !apart::used_together(body, flow, ends))
 }
 
 /// Why the two parts that a check names are hardly meant as one step.

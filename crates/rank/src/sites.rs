@@ -43,12 +43,9 @@ pub fn fill_in(finding: &mut Finding, code: &Code) {
 
 /// The lines of the calls that lead to a place, in the order of the code.
 fn calls(body: &RegionBody<'_>, place: &Place) -> Vec<u32> {
-    let Some(method) = place.method.as_deref() else {
-        return Vec::new();
-    };
-    let mut lines: Vec<u32> = (body.body.instrs.iter())
-        .filter(|instr| instr.line > 0 && body.leads_to(instr, method))
-        .map(|instr| u32::from(instr.line))
+    let mut lines: Vec<u32> = (body.calls_to(place).iter())
+        .map(|id| u32::from(body.body.instr(*id).line))
+        .filter(|line| *line > 0)
         .collect();
     lines.sort_unstable();
     lines.dedup();

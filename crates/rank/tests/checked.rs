@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
 use std::process::Command;
 
 use untorn_findings::{
@@ -188,9 +187,10 @@ fn code(document: &Document) -> Code {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("Cases.java");
     std::fs::write(&file, SOURCE).unwrap();
-    let javac = std::env::var_os("JAVA_HOME")
-        .map_or_else(|| "javac".into(), |home| Path::new(&home).join("bin/javac"));
-    let compiled = Command::new(javac).arg(&file).output().unwrap();
+    let compiled = Command::new(untorn_jdk::tool("javac"))
+        .arg(&file)
+        .output()
+        .unwrap();
     assert!(compiled.status.success(), "{compiled:?}");
     let path = ClassPath::open(
         &[],

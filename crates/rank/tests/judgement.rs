@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use untorn_findings::{
@@ -17,6 +16,9 @@ use untorn_rank::{Code, rank};
 const SOURCE: &str = r#"
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 
 class Cases {
@@ -95,6 +97,80 @@ class Cases {
             return 0;
         }
         return a + b;
+    }
+    final ReentrantReadWriteLock both = new ReentrantReadWriteLock();
+    final java.util.Map<String, Object> plain = new java.util.TreeMap<>();
+    final ConcurrentLinkedQueue<StringBuilder> pool = new ConcurrentLinkedQueue<>();
+    final LongAdder sum = new LongAdder();
+    static Cases only; Object log;
+    Object get(String key) {
+        both.readLock().lock();
+        try {
+            return plain.get(key); // inner get
+        } finally {
+            both.readLock().unlock();
+        }
+    }
+    Object askedAgain(String key) {
+        Object known = get(key); // calls get
+        if (known != null) return known;
+        both.writeLock().lock();
+        try {
+            known = plain.get(key); // second askedAgain
+            if (known == null) {
+                known = new Object();
+                plain.put(key, known);
+            }
+            return known;
+        } finally {
+            both.writeLock().unlock();
+        }
+    }
+    Object notAskedAgain(String key) {
+        Object known = get(key); // calls get too
+        both.writeLock().lock();
+        try {
+            if (plain.get(key) != null) { // second notAskedAgain
+                return known;
+            }
+            return plain.put(key, key);
+        } finally {
+            both.writeLock().unlock();
+        }
+    }
+    void pooled(int i) {
+        StringBuilder one = pool.poll(); // first pooled
+        one.setLength(0);
+        one.append(i);
+        pool.offer(one); // second pooled
+    }
+    void counted(int a, int b) {
+        sum.add(a); // first counted
+        sum.add(b); // second counted
+    }
+    int numbered(String key) {
+        int fresh = atomic.incrementAndGet(); // first numbered
+        Object other = map.putIfAbsent(key, fresh); // second numbered
+        return other != null ? (Integer) other : fresh;
+    }
+    final AtomicInteger left = new AtomicInteger(9);
+    void unnumbered() {
+        left.decrementAndGet(); // first unnumbered
+        atomic.incrementAndGet(); // second unnumbered
+    }
+    Object oneCall(String key) {
+        return map.computeIfAbsent(key, k -> new Object()); // first oneCall // second oneCall
+    }
+    static Cases made() {
+        synchronized (Cases.class) {
+            if (only == null) only = new Cases(); // inner made
+            return only;
+        }
+    }
+    synchronized void told(Object what) { log = what; } // inner told
+    static void strangers() {
+        Cases made = made(); // calls made
+        made.told("once"); // calls told
     }
     void spin() {
         while (!stop) { // first spin // second spin
@@ -183,17 +259,15 @@ fn line_of(mark: &str) -> u32 {
     at.unwrap_or_else(|| panic!("no line has {mark}")) as u32 + 1
 }
 
-fn javac() -> PathBuf {
-    std::env::var_os("JAVA_HOME")
-        .map_or_else(|| "javac".into(), |home| Path::new(&home).join("bin/javac"))
-}
-
 /// The class, compiled anew, as the command line hands it over.
 fn code(document: &Document) -> Code {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("Cases.java");
     std::fs::write(&file, SOURCE).unwrap();
-    let compiled = Command::new(javac()).arg(&file).output().unwrap();
+    let compiled = Command::new(untorn_jdk::tool("javac"))
+        .arg(&file)
+        .output()
+        .unwrap();
     assert!(compiled.status.success(), "{compiled:?}");
     let path = ClassPath::open(
         &[],
@@ -370,6 +444,90 @@ fn stale_values_are_high_and_idioms_are_low_and_named() {
     // What deserves a look most comes first.
     let levels: Vec<Level> = all.iter().map(Finding::level).collect();
     assert!(levels.is_sorted_by(|a, b| a >= b));
+}
+
+/// A finding whose ends lie in what the region calls.
+fn between_calls(method: &str, (op, target, inner): (&str, &str, &str), second: Step) -> Finding {
+    let line = line_of(&format!("inner {inner}"));
+    torn(method, step(1, "one", op, target, inner, line), second)
+}
+
+#[test]
+fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
+    let plain = r#"java.util.TreeMap@4["k"]"#;
+    let queue = "java.util.concurrent.ConcurrentLinkedQueue@5.size";
+    let sum = "java.util.concurrent.atomic.LongAdder@6[*]";
+    let (size, key) = (
+        "java.util.concurrent.ConcurrentHashMap@3.size",
+        r#"java.util.concurrent.ConcurrentHashMap@3["k"]"#,
+    );
+    let again = |method: &str| {
+        let line = line_of(&format!("second {method}"));
+        step(3, "one", "read", plain, method, line)
+    };
+    let told = step(
+        3,
+        "one",
+        "write",
+        "Cases@1.log",
+        "told",
+        line_of("inner told"),
+    );
+    let all = judged(vec![
+        between_calls("askedAgain", ("read", plain, "get"), again("askedAgain")),
+        between_calls(
+            "notAskedAgain",
+            ("read", plain, "get"),
+            again("notAskedAgain"),
+        ),
+        case(
+            "pooled",
+            ("volatile update", queue),
+            ("volatile update", queue),
+        ),
+        case(
+            "counted",
+            ("volatile update", sum),
+            ("volatile update", sum),
+        ),
+        case("oneCall", ("update", size), ("update", key)),
+        case(
+            "numbered",
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.AtomicInteger@2.value",
+            ),
+            ("update", key),
+        ),
+        case(
+            "unnumbered",
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.AtomicInteger@7.value",
+            ),
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.AtomicInteger@2.value",
+            ),
+        ),
+        between_calls("strangers", ("write", "Cases.only", "made"), told),
+    ]);
+    for (method, idiom) in [
+        ("askedAgain", Some("double-checked locking")),
+        ("pooled", Some("taking out and giving back")),
+        ("counted", Some("additions to a sum")),
+        ("oneCall", Some("one call of a concurrent collection")),
+        ("numbered", Some("a number of its own")),
+        ("strangers", None),
+    ] {
+        let rank = of(&all, method);
+        assert_eq!(rank.level, Level::Low, "{method}: {rank:?}");
+        assert_eq!(rank.idiom.as_deref(), idiom, "{method}");
+    }
+    for method in ["notAskedAgain", "unnumbered"] {
+        let rank = of(&all, method);
+        assert!(rank.level > Level::Low, "{method}: {rank:?}");
+    }
 }
 
 #[test]

@@ -38,9 +38,7 @@ fn compiled(name: &str, text: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     let source = folder.path().join(name);
     fs::write(&source, text).unwrap();
-    let javac = env::var_os("JAVA_HOME")
-        .map_or("javac".into(), |home| PathBuf::from(home).join("bin/javac"));
-    let done = Command::new(javac)
+    let done = Command::new(untorn_jdk::tool("javac"))
         .arg("-g")
         .arg("-d")
         .arg(folder.path().join("classes"))

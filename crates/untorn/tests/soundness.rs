@@ -11,6 +11,7 @@ use std::process::Command;
 
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
+use untorn_jdk::tool;
 
 const ROUNDS: u32 = 500;
 
@@ -33,14 +34,6 @@ const RULES: [&str; 13] = [
 
 /// A method as `Class.method(descriptor)`.
 type Method = String;
-
-/// A tool of the JDK: from JAVA_HOME, else what PATH finds.
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
-}
 
 /// Compiles sources of `tests/soundness`, which may use classes that are compiled already.
 fn compile(sources: &[&str], uses: Option<&Path>) -> tempfile::TempDir {

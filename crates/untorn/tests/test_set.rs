@@ -12,6 +12,7 @@ use std::process::Command;
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
 use untorn_findings::{Document, Finding, Level, Region};
+use untorn_jdk::tool;
 
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 
@@ -20,13 +21,6 @@ const SPEC: &str = r#"
 heuristic = "all-methods"
 exclude = ["schedule.**", "**.main", "**.lambda$main$0", "**.lambda$main$1"]
 "#;
-
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
-}
 
 /// The programs of a folder, by name.
 fn programs(folder: &str) -> Vec<String> {

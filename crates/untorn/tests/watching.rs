@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
+use untorn_jdk::tool;
 
 const PROGRAM: &str = r#"
 public class Counter {
@@ -60,14 +61,6 @@ class Turns {
     }
 }
 "#;
-
-/// JAVA_HOME, else what PATH finds.
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
-}
 
 fn classes() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();

@@ -13,50 +13,25 @@ use untorn_channel::Config;
 
 /// A Java installation.
 #[derive(Debug, Clone)]
-pub struct Jdk {
-    home: PathBuf,
-}
+pub struct Jdk(untorn_jdk::Jdk);
 
 impl Jdk {
-    /// The JDKs to test on: those that are named, else all that are found; 17 or later.
+    /// The JDKs to test on.
     pub fn all() -> Vec<Self> {
-        let mut homes: Vec<PathBuf> = std::env::var_os("UNTORN_TEST_JDKS")
-            .map(|list| std::env::split_paths(&list).collect())
-            .unwrap_or_default();
-        if homes.is_empty() {
-            homes.extend(std::env::var_os("JAVA_HOME").map(PathBuf::from));
-            for usual in ["/usr/lib/jvm", "/opt/java", "/usr/java"] {
-                let folder = std::fs::read_dir(usual).into_iter().flatten().flatten();
-                homes.extend(folder.map(|entry| entry.path()));
-            }
-        }
-        let mut jdks: Vec<Self> = Vec::new();
-        for home in homes.iter().filter_map(|home| home.canonicalize().ok()) {
-            let jdk = Self { home };
-            let complete = ["bin/java", "bin/javac", "bin/jimage", "lib/modules"];
-            if complete.iter().all(|part| jdk.home.join(part).exists())
-                && jdk.major() >= 17
-                && !jdks.iter().any(|known| known.home == jdk.home)
-            {
-                jdks.push(jdk);
-            }
-        }
+        let jdks: Vec<Self> = (untorn_jdk::Jdk::for_tests().into_iter())
+            .map(Self)
+            .filter(|jdk| jdk.0.tool("jimage").is_file())
+            .collect();
         assert!(!jdks.is_empty(), "tests need a JDK 17 or later");
         jdks
     }
 
     pub fn major(&self) -> u32 {
-        let release = std::fs::read_to_string(self.home.join("release")).unwrap_or_default();
-        let version = release
-            .lines()
-            .find_map(|line| line.strip_prefix("JAVA_VERSION=\""));
-        version
-            .and_then(|text| text.split(['.', '"']).next()?.parse().ok())
-            .unwrap_or(0)
+        self.0.major()
     }
 
     pub fn tool(&self, name: &str) -> Command {
-        Command::new(self.home.join("bin").join(name))
+        Command::new(self.0.tool(name))
     }
 
     pub fn compile(&self, out: &Path, arguments: &[&str], sources: &[&Path]) {
@@ -75,7 +50,7 @@ impl Jdk {
         jimage.arg(
             "--include=regex:/java.base/(java/lang/(Class|Thread|VirtualThread)|jdk/internal/reflect/Reflection).class",
         );
-        succeed(jimage.arg(self.home.join("lib/modules")));
+        succeed(jimage.arg(self.0.home().join("lib/modules")));
         let root = raw.path().join("java.base");
         for path in classes(&root) {
             let edited = jdk::edit(&std::fs::read(&path).unwrap()).unwrap();
@@ -144,7 +119,7 @@ impl Runtime {
         static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
         let patch = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("{self:?}"))
-            .join(jdk.home.file_name().unwrap());
+            .join(jdk.0.home().file_name().unwrap());
         let mut made = MADE.lock().unwrap();
         if !made.contains(&patch) {
             std::fs::remove_dir_all(&patch).ok();

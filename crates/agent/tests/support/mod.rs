@@ -8,36 +8,23 @@ use std::sync::OnceLock;
 
 use untorn_channel::Config;
 use untorn_channel::config::{HandAccess, HandSite};
+use untorn_jdk::Jdk;
 use untorn_live::Options;
 
-/// Every JDK at hand: the one in JAVA_HOME, and those where systems put them.
+/// Every JDK to test on, the oldest first.
 pub fn jdks() -> Vec<PathBuf> {
-    let usual = fs::read_dir("/usr/lib/jvm")
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()));
-    let mut all: Vec<PathBuf> = std::env::var_os("JAVA_HOME")
-        .map(PathBuf::from)
-        .into_iter()
-        .chain(usual)
-        .filter(|home| home.join("bin/javac").is_file())
-        .filter_map(|home| home.canonicalize().ok())
+    let all: Vec<PathBuf> = (Jdk::for_tests().iter())
+        .map(|jdk| jdk.home().to_owned())
         .collect();
-    all.sort();
-    all.dedup();
     assert!(!all.is_empty(), "no JDK found");
     all
 }
 
 /// The major version of a JDK.
 pub fn version(jdk: &Path) -> u32 {
-    let release = fs::read_to_string(jdk.join("release")).unwrap();
-    let text = release.split("JAVA_VERSION=\"").nth(1).unwrap();
-    text.split(['.', '"', '-', '+'])
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap()
+    let all = Jdk::for_tests();
+    let known = all.iter().find(|known| known.home() == jdk);
+    known.map_or(0, Jdk::major)
 }
 
 /// A folder with the test programs, compiled once per test binary by the oldest JDK.
@@ -47,7 +34,7 @@ pub fn programs() -> &'static Path {
         .get_or_init(|| {
             let folder = tempfile::tempdir().unwrap();
             let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-            let jdk = jdks().into_iter().min_by_key(|jdk| version(jdk)).unwrap();
+            let jdk = jdks().remove(0);
             let java = |path: PathBuf| -> Vec<PathBuf> {
                 fs::read_dir(path)
                     .unwrap()

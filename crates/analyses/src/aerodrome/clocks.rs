@@ -39,7 +39,7 @@ impl Time {
 
 /// Names a stamp; [`StampId::NONE`] stands for events that no open transaction has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
-pub(super) struct StampId(u32);
+pub(crate) struct StampId(u32);
 
 impl StampId {
     pub(super) const NONE: Self = Self(0);

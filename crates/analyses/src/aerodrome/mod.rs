@@ -34,39 +34,22 @@
 
 mod clocks;
 
-use serde_json::json;
+use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use untorn_model::{Event, EventIndex, Kinds, Op, Tables, ThreadId};
 use untorn_trace::{Batch, Error};
 
 use self::clocks::{Clocks, Order, StampId, Time};
-use crate::accesses::{Access, Accesses};
-use crate::ancestry::{Ancestry, Edge, NodeId};
+use crate::accesses::Access;
+use crate::ancestry::{Edge, NodeId};
 use crate::interleaving::Effort;
-use crate::suspects::{Reason, Suspects, Why};
-use crate::sync_order::{Marked, SyncOrder};
-use crate::transactions::{Nesting, Transactions};
+use crate::online::{self, Online, Seen};
+use crate::suspects::{Reason, Why};
+use crate::sync_order::Marked;
+use crate::transactions::Nesting;
 use crate::{Analysis, Context, Outcome};
 
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Whether synchronization orders events, or data conflicts alone.
-    pub sync_edges: bool,
-    /// How many executions of a region are examined for evidence.
-    pub examined: u32,
-    /// How much may be left uncollected before it is worth looking: a matter of speed and memory alone.
-    pub slack: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            sync_edges: true,
-            examined: 3,
-            slack: 1 << 14,
-        }
-    }
-}
+pub use crate::online::Options;
 
 /// An open region of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +61,6 @@ struct OpenRegion {
 
 #[derive(Clone, Debug, Default)]
 struct ThreadState {
-    started: bool,
     time: Time,
     /// Stands for the events of the thread now; none until one is needed.
     stamp: StampId,
@@ -107,134 +89,29 @@ impl ThreadState {
     }
 }
 
-#[derive(Clone, Debug, Default)]
-struct Counts {
-    transactions: u64,
-    inside: u64,
-    outside: u64,
-    joins: u64,
-    torn: u64,
-    observed: u64,
-    violating: u64,
-    first_violation: Option<EventIndex>,
-}
-
 /// The analysis; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Aerodrome {
-    options: Options,
-    transactions: Transactions,
-    accesses: Accesses<StampId>,
-    sync: SyncOrder<StampId>,
+    seen: Seen<StampId>,
     clocks: Clocks,
-    graph: Ancestry,
     threads: Vec<ThreadState>,
-    suspects: Suspects,
-    counts: Counts,
+    joins: u64,
+    torn: u64,
+    observed: u64,
     /// What the event at hand comes after, and by which order.
     sources: SmallVec<[(Marked<StampId>, Order); 8]>,
-    next: EventIndex,
 }
 
 impl Aerodrome {
     pub fn new(options: Options) -> Self {
         Self {
-            suspects: Suspects::new(options.examined),
-            options,
-            transactions: Transactions::default(),
-            accesses: Accesses::default(),
-            sync: SyncOrder::default(),
+            seen: Seen::new(options),
             clocks: Clocks::default(),
-            graph: Ancestry::default(),
             threads: Vec::new(),
-            counts: Counts::default(),
+            joins: 0,
+            torn: 0,
+            observed: 0,
             sources: SmallVec::new(),
-            next: EventIndex(0),
-        }
-    }
-
-    #[inline]
-    fn step(&mut self, index: EventIndex, event: &Event, tables: &Tables) {
-        let state = &mut self.threads[event.thread.index()];
-        if !state.started {
-            state.started = true;
-            if self.options.sync_edges
-                && let Some(fork) = self.sync.forked_at(event.thread)
-            {
-                self.sources.push((fork, Order::All));
-            }
-        }
-        match event.op {
-            Op::Read(..) | Op::Write(..) | Op::Update(..) => self.access(index, event, tables),
-            Op::Begin(_) => self.begin(index, event),
-            Op::End(_) => self.end(index, event),
-            Op::Enter(_) | Op::Exit(_) | Op::Reacquire(..) | Op::Rerelease(..) => {
-                self.follow_sources(index, event);
-            }
-            _ => self.synchronize(index, event),
-        }
-    }
-
-    #[inline]
-    fn access(&mut self, index: EventIndex, event: &Event, tables: &Tables) {
-        let thread = event.thread.index();
-        let state = &self.threads[thread];
-        if state.regions.is_empty() {
-            self.counts.outside += 1;
-        } else {
-            self.counts.inside += 1;
-        }
-        let (Some((var, flags)), Some(kind)) = (event.op.access(), event.op.access_kind()) else {
-            return;
-        };
-        let access = Access {
-            thread: event.thread,
-            var,
-            flags,
-            kind,
-            mark: state.stamp,
-        };
-        let stamped = state.stamp != StampId::NONE && self.sources.is_empty();
-        if stamped && self.accesses.is_known(&access, tables) {
-            return;
-        }
-        let (sources, clocks) = (&mut self.sources, &self.clocks);
-        self.accesses.conflicts(&access, tables, |marked, exact| {
-            let order = if exact { Order::ExactData } else { Order::All };
-            // What is known by data is known by all.
-            if is_new(clocks, thread, marked, order) {
-                sources.push((marked, order));
-            }
-        });
-        self.follow_sources(index, event);
-        let mark = self.stamp(thread);
-        self.accesses.record(&access, mark);
-    }
-
-    fn synchronize(&mut self, index: EventIndex, event: &Event) {
-        let thread = event.thread.index();
-        if self.options.sync_edges {
-            let last = match event.op {
-                Op::Join(joined) if self.threads[joined.index()].started => {
-                    Some(self.stamp(joined.index()))
-                }
-                _ => None,
-            };
-            let (sources, clocks) = (&mut self.sources, &self.clocks);
-            self.sync.acquire(
-                event,
-                |_| last,
-                |marked| {
-                    if is_new(clocks, thread, marked, Order::All) {
-                        sources.push((marked, Order::All));
-                    }
-                },
-            );
-        }
-        self.follow_sources(index, event);
-        if self.options.sync_edges && event.op.releases().is_some() {
-            let mark = self.stamp(thread);
-            self.sync.release(event, mark);
         }
     }
 
@@ -248,44 +125,6 @@ impl Aerodrome {
         state.stamp
     }
 
-    fn begin(&mut self, index: EventIndex, event: &Event) {
-        let nesting = self.transactions.step(index, event);
-        let state = &mut self.threads[event.thread.index()];
-        state.next_part();
-        state.regions.push(OpenRegion {
-            first_part: state.time.part(),
-            torn: false,
-            observed: false,
-        });
-        if let Nesting::Outermost(_) = nesting {
-            self.counts.transactions += 1;
-            state.node = self.graph.begin(state.node);
-            state.violating = false;
-            state.torn = false;
-        }
-        self.follow_sources(index, event);
-        self.collect_if_crowded();
-    }
-
-    fn end(&mut self, index: EventIndex, event: &Event) {
-        let nesting = self.transactions.step(index, event);
-        let state = &mut self.threads[event.thread.index()];
-        state.next_part();
-        state.regions.pop();
-        if let Nesting::OutermostEnd(_) = nesting {
-            state.node = self.graph.end(state.node);
-            self.suspects.end(event.thread, index);
-        }
-    }
-
-    /// Lets the event at hand come after its sources.
-    #[inline]
-    fn follow_sources(&mut self, index: EventIndex, event: &Event) {
-        if !self.sources.is_empty() {
-            self.learn(index, event.thread);
-        }
-    }
-
     fn learn(&mut self, index: EventIndex, thread: ThreadId) {
         let t = thread.index();
         let returned = |clocks: &Clocks, order| clocks.known(order, t, t).part();
@@ -295,7 +134,7 @@ impl Aerodrome {
         for &(source, order) in &self.sources {
             let stamp = self.clocks.stamp(source.mark);
             let other = source.thread.index();
-            self.counts.joins += 1;
+            self.joins += 1;
             if self.clocks.learn(Order::All, t, other, &stamp) && stamp.node != NodeId::NONE {
                 nodes.push(stamp.node);
             }
@@ -326,31 +165,32 @@ impl Aerodrome {
     fn enter(&mut self, thread: ThreadId, nodes: &[NodeId]) -> bool {
         let state = &mut self.threads[thread.index()];
         if state.regions.is_empty() {
-            state.node = self.graph.single(state.node, nodes);
+            state.node = self.seen.graph.single(state.node, nodes);
             return false;
         }
         let mut closes = false;
         for &node in nodes {
-            closes |= self.graph.edge(node, state.node) == Edge::Closing;
+            closes |= self.seen.graph.edge(node, state.node) == Edge::Closing;
         }
         closes
     }
 
     fn suspect_cycle(&mut self, index: EventIndex, thread: ThreadId) {
-        self.counts.first_violation.get_or_insert(index);
+        self.seen.counts.first_violation.get_or_insert(index);
         let state = &mut self.threads[thread.index()];
         if std::mem::replace(&mut state.violating, true) {
             return;
         }
-        self.counts.violating += 1;
+        self.seen.counts.violating += 1;
         // A torn transaction is suspected for that already.
-        if let (false, Some(execution)) = (state.torn, self.transactions.transaction(thread)) {
+        if let (false, Some(execution)) = (state.torn, self.seen.transactions.transaction(thread)) {
             let reason = Reason {
                 region: execution.region,
                 why: Why::Cycle,
             };
-            self.suspects
-                .suspect(index, thread, &self.transactions, reason);
+            self.seen
+                .suspects
+                .suspect(index, thread, &self.seen.transactions, reason);
         }
     }
 
@@ -365,32 +205,33 @@ impl Aerodrome {
         // What data tears is torn: there is no need to examine it for both reasons.
         let told = match why {
             Why::Observed => {
-                self.counts.observed += u64::from(!region.observed);
+                self.observed += u64::from(!region.observed);
                 std::mem::replace(&mut region.observed, true)
             }
             _ => {
-                self.counts.torn += u64::from(!region.torn);
+                self.torn += u64::from(!region.torn);
                 std::mem::replace(&mut region.torn, true) || region.observed
             }
         };
         self.threads[thread.index()].torn = true;
-        let open = self.transactions.open(thread);
+        let open = self.seen.transactions.open(thread);
         if let (false, Some(blamed)) = (told, open.get(innermost)) {
             let reason = Reason {
                 region: blamed.region,
                 why,
             };
-            self.suspects
-                .suspect(index, thread, &self.transactions, reason);
+            self.seen
+                .suspects
+                .suspect(index, thread, &self.seen.transactions, reason);
         }
     }
 
     /// No stamp or node may be in flight here, since all are renumbered.
     #[inline]
     fn collect_if_crowded(&mut self) {
-        let marks = self.accesses.len();
-        let slack = self.options.slack;
-        if self.graph.is_crowded(marks, slack) || self.clocks.is_crowded(marks, slack) {
+        let marks = self.seen.accesses.len();
+        let slack = self.seen.options.slack;
+        if self.seen.graph.is_crowded(marks, slack) || self.clocks.is_crowded(marks, slack) {
             self.collect();
         }
     }
@@ -402,17 +243,150 @@ impl Aerodrome {
                 None => Time(u64::MAX),
             })
             .collect();
-        let mut nodes = self.graph.collect();
+        let mut nodes = self.seen.graph.collect();
         let mut stamps = self.clocks.collect(&oldest);
         let mut rename = |stamp| stamps.rename(stamp, |node| nodes.rename(node));
-        self.accesses.retain(&mut rename);
-        self.sync.retain(&mut rename);
+        self.seen.accesses.retain(&mut rename);
+        self.seen.sync.retain(&mut rename);
         for state in &mut self.threads {
             state.learned();
             state.node = nodes.rename(state.node).unwrap_or(NodeId::NONE);
         }
         stamps.finish();
         nodes.finish();
+    }
+}
+
+impl Online for Aerodrome {
+    type Mark = StampId;
+    const NAME: &str = "aerodrome";
+    const EFFORT: Effort = Effort::All;
+
+    fn seen(&mut self) -> &mut Seen<StampId> {
+        &mut self.seen
+    }
+
+    fn grow(&mut self, threads: usize) {
+        self.clocks.grow(threads);
+        self.threads.resize_with(threads, ThreadState::default);
+    }
+
+    fn forked(&mut self, at: Marked<StampId>) {
+        self.sources.push((at, Order::All));
+    }
+
+    #[inline]
+    fn access(&mut self, index: EventIndex, event: &Event, tables: &Tables) {
+        let thread = event.thread.index();
+        let state = &self.threads[thread];
+        if state.regions.is_empty() {
+            self.seen.counts.outside += 1;
+        } else {
+            self.seen.counts.inside += 1;
+        }
+        let (Some((var, flags)), Some(kind)) = (event.op.access(), event.op.access_kind()) else {
+            return;
+        };
+        let access = Access {
+            thread: event.thread,
+            var,
+            flags,
+            kind,
+            mark: state.stamp,
+        };
+        let stamped = state.stamp != StampId::NONE && self.sources.is_empty();
+        if stamped && self.seen.accesses.is_known(&access, tables) {
+            return;
+        }
+        let (sources, clocks) = (&mut self.sources, &self.clocks);
+        self.seen
+            .accesses
+            .conflicts(&access, tables, |marked, exact| {
+                let order = if exact { Order::ExactData } else { Order::All };
+                // What is known by data is known by all.
+                if is_new(clocks, thread, marked, order) {
+                    sources.push((marked, order));
+                }
+            });
+        self.follow_sources(index, event);
+        let mark = self.stamp(thread);
+        self.seen.accesses.record(&access, mark);
+    }
+
+    fn begin(&mut self, index: EventIndex, event: &Event) {
+        let nesting = self.seen.transactions.step(index, event);
+        let state = &mut self.threads[event.thread.index()];
+        state.next_part();
+        state.regions.push(OpenRegion {
+            first_part: state.time.part(),
+            torn: false,
+            observed: false,
+        });
+        if let Nesting::Outermost(_) = nesting {
+            self.seen.counts.transactions += 1;
+            state.node = self.seen.graph.begin(state.node);
+            state.violating = false;
+            state.torn = false;
+        }
+        self.follow_sources(index, event);
+        self.collect_if_crowded();
+    }
+
+    fn end(&mut self, index: EventIndex, event: &Event) {
+        let nesting = self.seen.transactions.step(index, event);
+        let state = &mut self.threads[event.thread.index()];
+        state.next_part();
+        state.regions.pop();
+        if let Nesting::OutermostEnd(_) = nesting {
+            state.node = self.seen.graph.end(state.node);
+            self.seen.suspects.end(event.thread, index);
+        }
+    }
+
+    fn synchronize(&mut self, index: EventIndex, event: &Event) {
+        let thread = event.thread.index();
+        if self.seen.options.sync_edges {
+            let last = match event.op {
+                Op::Join(joined) if self.seen.has_started(joined) => {
+                    Some(self.stamp(joined.index()))
+                }
+                _ => None,
+            };
+            let (sources, clocks) = (&mut self.sources, &self.clocks);
+            self.seen.sync.acquire(
+                event,
+                |_| last,
+                |marked| {
+                    if is_new(clocks, thread, marked, Order::All) {
+                        sources.push((marked, Order::All));
+                    }
+                },
+            );
+        }
+        self.follow_sources(index, event);
+        if self.seen.options.sync_edges && event.op.releases().is_some() {
+            let mark = self.stamp(thread);
+            self.seen.sync.release(event, mark);
+        }
+    }
+
+    /// Lets the event at hand come after its sources.
+    #[inline]
+    fn follow_sources(&mut self, index: EventIndex, event: &Event) {
+        if !self.sources.is_empty() {
+            self.learn(index, event.thread);
+        }
+    }
+
+    fn own_counts(&self) -> Map<String, Value> {
+        [
+            ("joins", self.joins),
+            ("torn_executions", self.torn),
+            ("observed_executions", self.observed),
+        ]
+        .map(|(name, count)| (name.to_owned(), count.into()))
+        .into_iter()
+        .collect()
     }
 }
 
@@ -425,7 +399,7 @@ fn is_new(clocks: &Clocks, thread: usize, source: Marked<StampId>, order: Order)
 
 impl Analysis for Aerodrome {
     fn name(&self) -> &'static str {
-        "aerodrome"
+        Self::NAME
     }
 
     fn subscribes(&self) -> Kinds {
@@ -437,23 +411,7 @@ impl Analysis for Aerodrome {
     }
 
     fn batch(&mut self, batch: &Batch<'_>, context: &Context<'_>) -> Result<(), Error> {
-        self.accesses.grow(context.tables);
-        let threads = context.tables.threads.len();
-        if self.threads.len() < threads {
-            self.clocks.grow(threads);
-            self.threads.resize_with(threads, ThreadState::default);
-        }
-        for part in batch.parts() {
-            if part.is_gone() {
-                self.accesses.forget_gone(part.events, context.tables);
-                self.sync.forget_gone(part.events);
-                continue;
-            }
-            for (index, event) in part.indexed() {
-                self.step(index, event, context.tables);
-            }
-        }
-        self.next = EventIndex(batch.first.0 + batch.events.len() as u64);
+        online::batch(self, batch, context.tables);
         Ok(())
     }
 
@@ -462,28 +420,7 @@ impl Analysis for Aerodrome {
     }
 
     fn finish(&mut self, context: &Context<'_>, outcome: &mut Outcome) -> Result<(), Error> {
-        let suspects = std::mem::replace(&mut self.suspects, Suspects::new(self.options.examined));
-        let findings = suspects.findings(
-            self.name(),
-            Effort::All,
-            self.options.sync_edges,
-            context,
-            self.next,
-        )?;
-        outcome.findings.extend(findings);
-        let counts = &self.counts;
-        let stats = json!({
-            "transactions": counts.transactions,
-            "accesses_inside": counts.inside,
-            "accesses_outside": counts.outside,
-            "joins": counts.joins,
-            "violating_transactions": counts.violating,
-            "torn_executions": counts.torn,
-            "observed_executions": counts.observed,
-            "first_violation": counts.first_violation.map(|index| index.0),
-        });
-        outcome.stats.insert(self.name().to_owned(), stats);
-        Ok(())
+        online::finish(self, context, outcome)
     }
 }
 
@@ -525,7 +462,7 @@ mod tests {
             first.0 += events.len() as u64;
             most = most.max(aerodrome.clocks.len());
         }
-        let joins = aerodrome.counts.joins;
+        let joins = aerodrome.joins;
         assert!(joins > 5000, "{joins} joins");
         assert!(most < 300, "{most} stamps");
     }

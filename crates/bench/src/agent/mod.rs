@@ -16,7 +16,8 @@ mod run;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use untorn_bench::{COMPUTE, DRIVERS, Folder, HELLO, Jdk, KERNELS, Kind, Program};
+use untorn_bench::{COMPUTE, DRIVERS, Folder, HELLO, KERNELS, Kind, Program};
+use untorn_jdk::Jdk;
 
 use self::mode::{MODES, Mode};
 use self::run::{Cost, Place};
@@ -42,7 +43,10 @@ fn number<T: std::str::FromStr>(variable: &str, usual: T) -> T {
 
 pub fn run() -> Outcome {
     let folder = tempfile::tempdir()?;
-    let jdk = Jdk::all().into_iter().next().ok_or("no JDK 17 or later")?;
+    let jdk = Jdk::for_tests()
+        .into_iter()
+        .next()
+        .ok_or("no JDK 17 or later")?;
     let corpus = std::env::var_os("UNTORN_CORPUS").map(PathBuf::from);
     let programs = Folder::compile(&jdk, &folder.path().join("classes"), corpus)?;
     let place = Place::new(jdk, programs, folder.path())?;

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use untorn_bench::programs::MEASURE;
-use untorn_bench::{Folder, Jdk, Program};
+use untorn_bench::{Folder, Program};
+use untorn_jdk::Jdk;
 
 use super::mode::{Mode, Profile};
 

@@ -5,47 +5,14 @@ use std::process::Command;
 
 /// A Java installation with compiler and `jimage`.
 #[derive(Debug, Clone)]
-pub struct Jdk {
-    pub home: PathBuf,
-}
+pub struct Jdk(untorn_jdk::Jdk);
 
 impl Jdk {
-    /// All JDKs found through `JAVA_HOME`, the path and the usual places, without doubles.
+    /// All JDKs to test on, with the tool that unpacks their classes.
     pub fn all() -> Vec<Self> {
-        let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME")
-            .map(PathBuf::from)
-            .into_iter()
-            .collect();
-        for dir in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
-            if let Ok(java) = dir.join("java").canonicalize()
-                && let Some(home) = java.parent().and_then(Path::parent)
-            {
-                homes.push(home.to_path_buf());
-            }
-        }
-        for usual in ["/usr/lib/jvm", "/Library/Java/JavaVirtualMachines", "/opt"] {
-            let mut found: Vec<_> = std::fs::read_dir(usual)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path())
-                .collect();
-            found.sort();
-            homes.extend(found);
-        }
-        let mut jdks: Vec<Self> = Vec::new();
-        for home in homes
-            .into_iter()
-            .filter_map(|home| home.canonicalize().ok())
-        {
-            let complete = ["bin/java", "bin/javac", "bin/jimage", "lib/modules"];
-            if complete.iter().all(|part| home.join(part).exists())
-                && !jdks.iter().any(|jdk| jdk.home == home)
-            {
-                jdks.push(Self { home });
-            }
-        }
-        jdks
+        let mut jdks = untorn_jdk::Jdk::for_tests();
+        jdks.retain(|jdk| jdk.tool("jimage").is_file());
+        jdks.into_iter().map(Self).collect()
     }
 
     /// The JDK the tests run with.
@@ -57,13 +24,12 @@ impl Jdk {
     }
 
     pub fn tool(&self, name: &str) -> Command {
-        Command::new(self.home.join("bin").join(name))
+        Command::new(self.0.tool(name))
     }
 
     /// A directory with the classes of one module of this JDK, unpacked on first use.
     pub fn module(&self, module: &str) -> PathBuf {
-        let name = self
-            .home
+        let name = (self.0.home())
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
@@ -78,7 +44,7 @@ impl Jdk {
                 "--include=regex:/{}/.*\\.class",
                 module.replace('.', "\\.")
             ));
-            succeed(jimage.arg(self.home.join("lib/modules")));
+            succeed(jimage.arg(self.0.home().join("lib/modules")));
             std::fs::create_dir_all(cache.parent().unwrap()).unwrap();
             // Another test may have been faster; its result is the same.
             let _ = std::fs::rename(partial.path().join(module), &cache);

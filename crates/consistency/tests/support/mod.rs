@@ -24,7 +24,7 @@ pub fn compiled(package: &str) -> PathBuf {
             let folder = folder.unwrap().path();
             let files = fs::read_dir(&folder).unwrap();
             let sources: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-            let result = Command::new(javac())
+            let result = Command::new(untorn_jdk::tool("javac"))
                 .args(["-nowarn", "-g", "-d"])
                 .arg(out.path().join(folder.file_name().unwrap()))
                 .args(&sources)
@@ -36,13 +36,6 @@ pub fn compiled(package: &str) -> PathBuf {
         out
     });
     all.path().join(package)
-}
-
-fn javac() -> OsString {
-    match env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin/javac").into_os_string(),
-        None => "javac".into(),
-    }
 }
 
 /// The library fixtures, loaded once.

@@ -1,6 +1,5 @@
 //! Finding a JDK and reading classes from it: the runtime image, or `rt.jar` before Java 9.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use super::Limits;
@@ -46,11 +45,13 @@ impl Jdk {
             JdkChoice::None => Ok(None),
             JdkChoice::Home(home) => Self::at(home, limits, assumptions).map(Some),
             JdkChoice::Discover => {
-                let home = candidates()
-                    .into_iter()
+                let found = untorn_jdk::Jdk::named();
+                let home = found
+                    .iter()
+                    .map(untorn_jdk::Jdk::home)
                     .find(|home| is_jdk(home))
                     .ok_or(LoadError::NoJdk)?;
-                Self::at(&home, limits, assumptions).map(Some)
+                Self::at(home, limits, assumptions).map(Some)
             }
         }
     }
@@ -144,23 +145,4 @@ fn legacy_archives(home: &Path) -> Vec<PathBuf> {
 
 fn is_jdk(home: &Path) -> bool {
     home.join("lib/modules").is_file() || !legacy_archives(home).is_empty()
-}
-
-fn candidates() -> Vec<PathBuf> {
-    let mut homes: Vec<PathBuf> = env::var_os("JAVA_HOME")
-        .map(PathBuf::from)
-        .into_iter()
-        .collect();
-    let path = env::var_os("PATH").unwrap_or_default();
-    for folder in env::split_paths(&path) {
-        for tool in ["java", "javac"] {
-            // The tool on PATH is usually a chain of links that ends in the JDK's bin folder.
-            if let Ok(real) = folder.join(tool).canonicalize()
-                && let Some(home) = real.parent().and_then(Path::parent)
-            {
-                homes.push(home.to_owned());
-            }
-        }
-    }
-    homes
 }

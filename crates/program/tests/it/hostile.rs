@@ -198,9 +198,7 @@ fn classes_without_debug_information_have_bodies_without_lines() {
         "public class Bare { int a; synchronized int get() { return a; } }",
     )
     .unwrap();
-    let javac = std::env::var_os("JAVA_HOME")
-        .map_or("javac".into(), |home| Path::new(&home).join("bin/javac"));
-    let result = std::process::Command::new(javac)
+    let result = std::process::Command::new(untorn_jdk::tool("javac"))
         .arg("-g:none")
         .arg("-d")
         .arg(folder.path())

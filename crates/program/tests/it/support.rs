@@ -36,7 +36,7 @@ pub fn fixtures() -> &'static Path {
 
 /// Compiles sources into a folder.
 pub fn compile(sources: &[PathBuf], out: &Path) {
-    let result = Command::new(javac())
+    let result = Command::new(untorn_jdk::tool("javac"))
         .args(["-nowarn", "-g", "-d"])
         .arg(out)
         .args(sources)
@@ -73,11 +73,4 @@ pub fn jar_bytes(entries: &[(&str, &[u8])]) -> Vec<u8> {
         writer.write_all(content).unwrap();
     }
     writer.finish().unwrap().into_inner()
-}
-
-fn javac() -> OsString {
-    match env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin/javac").into_os_string(),
-        None => "javac".into(),
-    }
 }

@@ -35,13 +35,6 @@ pub struct Outcome {
     pub assumed: Vec<(String, Vec<String>)>,
 }
 
-fn javac() -> std::ffi::OsString {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin/javac").into_os_string(),
-        None => "javac".into(),
-    }
-}
-
 /// The error that a fixture's annotations are.
 pub fn error(fixture: &str) -> String {
     let fixture = Declared::of(fixture);
@@ -66,7 +59,7 @@ impl Declared {
         let source = folder.path().join(name);
         std::fs::write(&source, text).unwrap();
         let classes = folder.path().join("classes");
-        let result = Command::new(javac())
+        let result = Command::new(untorn_jdk::tool("javac"))
             .args(["-nowarn", "-g", "-d"])
             .arg(&classes)
             .arg(source)

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use untorn_jdk::Jdk;
 use untorn_program::load::JdkChoice;
 use untorn_program::{LoadPlan, Program};
 use untorn_types::front::Options;
@@ -43,37 +44,14 @@ impl Verdicts {
     }
 }
 
-/// The JDKs of the wanted releases: `JAVA_HOME`, then the usual places.
+/// The JDKs of the wanted releases.
 pub fn installed() -> Vec<(u16, PathBuf)> {
-    let mut homes: Vec<PathBuf> = std::env::var_os("JAVA_HOME")
-        .map(PathBuf::from)
-        .into_iter()
-        .collect();
-    for usual in [
-        "/usr/lib/jvm",
-        "/Library/Java/JavaVirtualMachines",
-        "/opt/java",
-    ] {
-        let entries = std::fs::read_dir(usual).into_iter().flatten().flatten();
-        let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        found.sort();
-        homes.extend(found);
-    }
-    let release = |home: &Path| -> Option<u16> {
-        let text = std::fs::read_to_string(home.join("release")).ok()?;
-        let version = text
-            .lines()
-            .find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
-        version.split(['.', '"', '-']).next()?.parse().ok()
+    let jdks = Jdk::for_tests();
+    let of = |release: &u16| {
+        let jdk = jdks.iter().find(|jdk| jdk.major() == u32::from(*release))?;
+        Some((*release, jdk.home().to_owned()))
     };
-    let image = |home: &&PathBuf| home.join("lib/modules").is_file();
-    let homes: Vec<(u16, PathBuf)> = (homes.iter().filter(image))
-        .filter_map(|home| Some((release(home)?, home.clone())))
-        .collect();
-    RELEASES
-        .iter()
-        .filter_map(|wanted| homes.iter().find(|(release, _)| release == wanted).cloned())
-        .collect()
+    RELEASES.iter().filter_map(of).collect()
 }
 
 fn outcome(program: &Program, options: Options) -> Outcome {

@@ -20,13 +20,6 @@ pub struct ClassTypes<'a> {
     typed: Typed<'a>,
 }
 
-fn javac() -> std::ffi::OsString {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin/javac").into_os_string(),
-        None => "javac".into(),
-    }
-}
-
 /// Classes of the JDK as a library.
 pub fn jdk(classes: &[&str]) -> Fixture {
     let plan = LoadPlan {
@@ -55,7 +48,7 @@ impl Fixture {
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/front/fixtures")
             .join(source);
-        let result = Command::new(javac())
+        let result = Command::new(untorn_jdk::tool("javac"))
             .args(["-nowarn", "-g", "-d"])
             .arg(folder.path())
             .arg(source)

@@ -14,6 +14,7 @@ use std::process::Command;
 use grammar::{IMPORTS, Subject, WORK, main_class};
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
+use untorn_jdk::tool;
 
 /// How many classes one JVM runs.
 const BATCH: usize = 50;
@@ -22,13 +23,6 @@ const ROUNDS: u32 = 60;
 fn number(variable: &str, otherwise: u64) -> u64 {
     let value = std::env::var(variable).ok();
     value.map_or(otherwise, |value| value.parse().unwrap())
-}
-
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
 }
 
 fn compile(folder: &Path, file: &str, source: &str, uses: &Path) -> PathBuf {

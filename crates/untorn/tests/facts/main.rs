@@ -14,16 +14,10 @@ use generate::{Kind, Shape, program};
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
 use untorn_facts::{Facts, Field, Region};
+use untorn_jdk::tool;
 
 /// How many generated programs of each shape are run.
 const PROGRAMS: u64 = 40;
-
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
-}
 
 /// Compiled classes, and what else a test keeps beside them.
 struct Place(tempfile::TempDir);

@@ -5,14 +5,7 @@ use std::process::{Command, Output};
 
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
-
-/// A tool of the JDK: from JAVA_HOME, else what PATH finds.
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
-}
+use untorn_jdk::tool;
 
 pub struct Program {
     folder: tempfile::TempDir,

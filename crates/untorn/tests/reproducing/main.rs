@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
 use untorn_findings::{Document, Level, Region, Verdict};
+use untorn_jdk::tool;
 use untorn_plan::{PausePoint, Plan, PlanFile, PlannedRegion};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
@@ -42,13 +43,6 @@ const UNOBSERVABLE: [&str; 10] = [
     "VectorAddIfAbsent",
     "WriteSkew",
 ];
-
-fn tool(name: &str) -> PathBuf {
-    match std::env::var_os("JAVA_HOME") {
-        Some(home) => Path::new(&home).join("bin").join(name),
-        None => name.into(),
-    }
-}
 
 fn untorn(arguments: &[&str]) -> Output {
     let beside_this_test = std::env::current_exe().unwrap();
