@@ -3,7 +3,7 @@ import ch.qos.logback.classic.LoggerContext;
 /** A context of loggers is reset, which walks over the children of the root, while another thread makes loggers. */
 public class LogbackChildren {
     public static void main(String[] arguments) throws Exception {
-        Rounds.race(100, 2, number -> {
+        Rounds.race(300, 2, number -> {
             LoggerContext context = new LoggerContext();
             context.getLogger("first");
             return new Runnable[] {

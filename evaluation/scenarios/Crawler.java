@@ -12,7 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A crawler that fetches pages in a pool of threads, after hedc.
  * torn: Visited.enter, which asks a concurrent map whether a page is known and puts it there in a second step
  * torn: Tally.count, which adds to a total that is read and written without a lock
- * The queue of pages and the counter of open tasks are single steps each.
+ * torn: Frontier.add, which counts a page and queues it in two steps; that does no harm, since the count is only ever too high
+ * Taking a page, and asking whether all is done, are single steps.
  */
 public class Crawler {
     static final int PAGES = 400;

@@ -144,6 +144,20 @@ pub fn fetch_with_needs(
     fetched(&jars, setup, workspace)
 }
 
+/// Fetches the sources of one jar; nothing if none are pinned.
+pub fn fetch_sources(
+    name: &str,
+    setup: &mut Setup,
+    workspace: &Workspace,
+) -> Result<Option<PathBuf>, Error> {
+    let list = List::of(workspace)?;
+    let jars = list.select(&[name.to_owned()])?;
+    let Some(sources) = jars.first().and_then(|jar| jar.sources()) else {
+        return Ok(None);
+    };
+    Ok(fetched(&[&sources], setup, workspace)?.pop())
+}
+
 fn fetched(jars: &[&Jar], setup: &mut Setup, workspace: &Workspace) -> Result<Vec<PathBuf>, Error> {
     fetch::fetch(jars, &fetch::folder(workspace), |jars, into, attempt| {
         let maven = setup.maven()?;

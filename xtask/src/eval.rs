@@ -1,14 +1,16 @@
 //! `cargo xtask eval`: what Untorn finds in programs whose bugs are known, as a page with tables and charts.
 //!
 //! Subjects, and what is expected of them, are data in the folder `evaluation`; jars come from the pinned corpus.
-//! What was measured of a subject is kept in the build folder, so that `--only` renews its rows and leaves the others.
+//! What was measured of a subject is kept in `evaluation/measured`, so that `--only` renews its rows and leaves the others, on any machine.
 
 mod bugs;
 mod chart;
 mod page;
+mod papers;
+mod peers;
 mod scenarios;
-mod spotbugs;
 mod subjects;
+mod tables;
 mod untorn;
 
 use std::fs;
@@ -18,6 +20,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::corpus;
 use crate::error::Error;
 use crate::setup::Setup;
 use crate::workspace::Workspace;
@@ -47,7 +50,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Error> {
     let subjects = Subjects::of(workspace.root())?;
     let kept = Kept {
-        folder: workspace.cache("evaluation"),
+        folder: workspace.root().join("evaluation/measured"),
     };
     if !arguments.page {
         let mut setup = Setup::prepare()?;
@@ -58,12 +61,22 @@ pub fn run(arguments: &Arguments, workspace: &Workspace) -> Result<ExitCode, Err
             arguments.only.is_empty() || arguments.only.iter().any(|only| only == name)
         };
         for bug in subjects.bugs.iter().filter(|bug| wanted(&bug.name)) {
-            let torn = crate::corpus::fetch_with_needs(&bug.torn, &mut setup, workspace)?;
-            let repaired = crate::corpus::fetch_with_needs(&bug.repaired, &mut setup, workspace)?;
-            let peer = crate::corpus::fetch_with_needs(spotbugs::JAR, &mut setup, workspace)?;
+            let mut fetch = |name| corpus::fetch_with_needs(name, &mut setup, workspace);
+            let (torn, repaired) = (fetch(&bug.torn)?, fetch(&bug.repaired)?);
+            let (spotbugs, error_prone) = (
+                fetch(peers::spotbugs::JAR)?,
+                fetch(peers::error_prone::JAR)?,
+            );
+            let jars = bugs::Jars {
+                torn,
+                repaired,
+                sources: corpus::fetch_sources(&bug.torn, &mut setup, workspace)?,
+                spotbugs,
+                error_prone,
+            };
             let untorn = Untorn::new(workspace, &setup, arguments.quick)?;
             eprintln!("{}", bug.name);
-            let outcome = bugs::look_at(bug, &torn, &repaired, &peer, &untorn)?;
+            let outcome = bugs::look_at(bug, &jars, &untorn)?;
             eprintln!("  {}", bugs::in_short(&outcome));
             kept.put(&bug.name, &outcome)?;
         }
@@ -92,10 +105,11 @@ impl Kept {
     fn put(&self, name: &str, outcome: &impl Serialize) -> Result<(), Error> {
         fs::create_dir_all(&self.folder).map_err(Error::in_file("create", &self.folder))?;
         let file = self.file(name);
-        let text = serde_json::to_vec_pretty(outcome).map_err(|source| Error::Answer {
+        let mut text = serde_json::to_vec_pretty(outcome).map_err(|source| Error::Answer {
             command: format!("cargo xtask eval --only {name}"),
             source,
         })?;
+        text.push(b'\n');
         fs::write(&file, text).map_err(Error::in_file("write", &file))
     }
 

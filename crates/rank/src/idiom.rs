@@ -366,9 +366,8 @@ pub fn publishes_early(region: &RegionBody<'_>, flow: &Flow) -> bool {
             return false;
         };
         body.all_instrs().any(|(at, instr)| {
-            let value = match instr.op {
-                Op::PutField { value, .. } | Op::PutStatic { value, .. } => value,
-                _ => return false,
+            let (Op::PutField { value, .. } | Op::PutStatic { value, .. }) = instr.op else {
+                return false;
             };
             at > lock
                 && region.field(instr) == Some(field)
@@ -404,7 +403,25 @@ fn made_for(region: &RegionBody<'_>, value: ValueId, behind: InstrId) -> BTreeSe
             _ => {}
         }
     }
-    made
+    // The same objects by the names that casts and merges give them.
+    loop {
+        let before = made.len();
+        for instr in &body.instrs {
+            if let (Op::Cast { value, .. }, Some(result)) = (&instr.op, instr.result)
+                && made.contains(value)
+            {
+                made.insert(result);
+            }
+        }
+        for phi in body.blocks.iter().flat_map(|block| &block.phis) {
+            if phi.inputs.iter().any(|input| made.contains(input)) {
+                made.insert(phi.result);
+            }
+        }
+        if made.len() == before {
+            return made;
+        }
+    }
 }
 
 /// Whether one of these objects is changed behind an instruction, or handed to code that may.

@@ -194,13 +194,14 @@ class Cases {
     }
     final java.util.concurrent.CopyOnWriteArrayList<Runnable> tasks = new java.util.concurrent.CopyOnWriteArrayList<>();
     java.util.function.Consumer<Object> listener;
+    java.util.function.Supplier<Object> maker;
     Object publishedEarly() {
         Object known = value; // first publishedEarly
         if (known == null) {
             synchronized (this) {
                 known = value; // second publishedEarly
                 if (known == null) {
-                    Object made = new Object();
+                    Runnable made = (Runnable) maker.get();
                     value = known = made;
                     listener.accept(made);
                 }
@@ -560,7 +561,7 @@ fn a_look_before_a_walk_is_an_idiom_and_one_before_an_access_by_index_is_not() {
 /// As [`case`], of a region that calls the method in which both ends lie.
 fn called(region: &str, method: &str, one: (&str, &str), other: (&str, &str)) -> Finding {
     let mut finding = case(method, one, other);
-    finding.region.method = region.to_owned();
+    region.clone_into(&mut finding.region.method);
     finding
 }
 

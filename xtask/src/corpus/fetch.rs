@@ -150,9 +150,12 @@ fn project_of(jars: &[&Jar]) -> String {
 }
 
 fn item((jar, [group, artifact, version]): (&&Jar, [&str; 3])) -> String {
+    let classifier = (jar.classifier.as_ref()).map_or_else(String::new, |name| {
+        format!("<classifier>{name}</classifier>")
+    });
     format!(
         "      <artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>\
-         <destFileName>{}.jar</destFileName></artifactItem>\n",
+         {classifier}<destFileName>{}.jar</destFileName></artifactItem>\n",
         jar.name
     )
 }

@@ -30,6 +30,10 @@ pub struct Jar {
     pub artifact: String,
     /// Of the whole file, in lower-case hexadecimal digits.
     pub sha256: String,
+    /// Which of several files of the artifact it is; none for the one that has no such name.
+    pub classifier: Option<String>,
+    /// The sum of the jar with the sources, where one is to be had.
+    sources: Option<String>,
     /// Other entries that must be on the class path with this one.
     #[serde(default)]
     needs: Vec<String>,
@@ -65,18 +69,19 @@ impl List {
                     jar.name, jar.artifact
                 ));
             }
-            if jar.sha256.len() != 64
-                || !jar
-                    .sha256
-                    .bytes()
-                    .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+            if !std::iter::once(&jar.sha256)
+                .chain(&jar.sources)
+                .all(|sum| is_sum(sum))
             {
                 return Err(format!(
                     "{}: sha256 is not 64 lower-case hexadecimal digits",
                     jar.name
                 ));
             }
-            if !plain(&jar.name) {
+            if !std::iter::once(&jar.name)
+                .chain(&jar.classifier)
+                .all(|word| plain(word))
+            {
                 return Err(format!("`{}` cannot be the name of a file", jar.name));
             }
         }
@@ -142,6 +147,18 @@ impl List {
 }
 
 impl Jar {
+    /// The jar with the sources of this one, where one is to be had.
+    pub fn sources(&self) -> Option<Self> {
+        Some(Self {
+            name: format!("{}-sources", self.name),
+            artifact: self.artifact.clone(),
+            sha256: self.sources.clone()?,
+            classifier: Some("sources".to_owned()),
+            sources: None,
+            needs: Vec::new(),
+        })
+    }
+
     /// Group, artifact and version.
     pub fn coordinates(&self) -> Option<[&str; 3]> {
         let parts: Vec<&str> = self.artifact.split(':').collect();
@@ -151,6 +168,10 @@ impl Jar {
             .all(|part| plain(part))
             .then_some(coordinates)
     }
+}
+
+fn is_sum(text: &str) -> bool {
+    text.len() == 64 && (text.bytes()).all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Safe as a file name and in XML.
@@ -205,6 +226,22 @@ pub mod tests {
         );
         assert_eq!(names(&list.select(&[]).unwrap()), ["one", "two"]);
         assert_eq!(names(&list.slice().unwrap()), ["two", "one"]);
+    }
+
+    #[test]
+    fn sources_have_a_name_and_a_sum_of_their_own() {
+        let text = format!(
+            "slice = []\n[jars.a]\nartifact = 'g:a:1'\nsha256 = '{ONE}'\nsources = '{TWO}'\n[jars.b]\nartifact = 'g:b:1'\nsha256 = '{ONE}'"
+        );
+        let list = parse(&text).unwrap();
+        let of = |name: &str| list.select(&[name.to_owned()]).unwrap()[0].sources();
+        let sources = of("a").unwrap();
+        assert_eq!(
+            (sources.name.as_str(), sources.sha256.as_str()),
+            ("a-sources", TWO)
+        );
+        assert_eq!(sources.classifier.as_deref(), Some("sources"));
+        assert!(of("b").is_none());
     }
 
     #[test]

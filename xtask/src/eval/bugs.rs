@@ -5,49 +5,58 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::eval::spotbugs::{self, Peer};
+use crate::eval::peers::{Peer, error_prone, spotbugs};
 use crate::eval::subjects::{Bug, Side};
-use crate::eval::untorn::{Said, Untorn};
+use crate::eval::untorn::{Hit, Said, Told, Untorn, load};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub torn: Looked,
     pub repaired: Looked,
     pub spotbugs: Peer,
+    pub error_prone: Peer,
+    /// How many threads of the machine wanted a processor when it began.
+    pub load: Option<f64>,
+    /// From an earlier version of the program.
+    #[serde(default)]
+    pub earlier: bool,
 }
 
 /// What was said of one version of the library.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Looked {
-    pub check: Said,
-    pub runs: Vec<Said>,
+    pub check: Told,
+    pub runs: Vec<Told>,
     /// If the method at fault was only suspected and steering was asked for.
-    pub steered: Option<Said>,
+    pub steered: Option<Told>,
 }
 
-/// What is known of the method at fault.
-pub struct Hit<'h> {
-    /// In the report, from 1; none if it is ranked low and so not shown.
-    pub position: Option<usize>,
-    pub verdict: &'h str,
-    pub level: &'h str,
+/// The jars of a bug and of the tools that look for it, each first and behind it what it needs.
+pub struct Jars {
+    pub torn: Vec<PathBuf>,
+    pub repaired: Vec<PathBuf>,
+    /// Of the torn version.
+    pub sources: Option<PathBuf>,
+    pub spotbugs: Vec<PathBuf>,
+    pub error_prone: Vec<PathBuf>,
 }
 
-pub fn look_at(
-    bug: &Bug,
-    torn_jars: &[PathBuf],
-    repaired_jars: &[PathBuf],
-    spotbugs: &[PathBuf],
-    untorn: &Untorn<'_>,
-) -> Result<Outcome, Error> {
+pub fn look_at(bug: &Bug, jars: &Jars, untorn: &Untorn<'_>) -> Result<Outcome, Error> {
+    let load = load();
     // The repaired version first, so that what is steered afterwards are findings of the torn one.
-    let repaired = look(&bug.repaired_side(), repaired_jars, untorn, false)?;
-    let torn = look(&bug.torn_side(), torn_jars, untorn, untorn.steers)?;
-    let spotbugs = spotbugs::look(untorn, spotbugs, torn_jars, bug.methods())?;
+    let repaired = look(&bug.repaired_side(), &jars.repaired, untorn, false)?;
+    let torn = look(&bug.torn_side(), &jars.torn, untorn, untorn.steers)?;
+    let at_fault = bug.methods();
+    let spotbugs = spotbugs::look(untorn, &jars.spotbugs, &jars.torn, at_fault)?;
+    let sources = jars.sources.as_deref();
+    let error_prone = error_prone::look(untorn, &jars.error_prone, sources, &jars.torn, at_fault)?;
     Ok(Outcome {
         torn,
         repaired,
         spotbugs,
+        error_prone,
+        load,
+        earlier: false,
     })
 }
 
@@ -79,25 +88,18 @@ fn look(
     } else {
         None
     };
+    let about = |said: &Said| said.about(side.at_fault);
     Ok(Looked {
-        check,
-        runs,
-        steered,
-    })
-}
-
-pub fn hit<'h>(said: &'h Said, at_fault: &[String]) -> Option<Hit<'h>> {
-    said.first_of(at_fault).map(|(position, found)| Hit {
-        position: found.is_shown().then_some(position),
-        verdict: &found.verdict,
-        level: &found.level,
+        check: about(&check),
+        runs: runs.iter().map(about).collect(),
+        steered: steered.as_ref().map(about),
     })
 }
 
 impl Looked {
     /// The best place of the method at fault in the reports of runs.
-    pub fn run_hit(&self, at_fault: &[String]) -> Option<Hit<'_>> {
-        let hits = self.runs.iter().filter_map(|said| hit(said, at_fault));
+    pub fn run_hit(&self) -> Option<&Hit> {
+        let hits = self.runs.iter().filter_map(|told| told.hits.first());
         hits.min_by_key(|hit| {
             (
                 hit.position.unwrap_or(usize::MAX),
@@ -106,49 +108,58 @@ impl Looked {
         })
     }
 
+    pub fn check_hit(&self) -> Option<&Hit> {
+        self.check.hits.first()
+    }
+
     /// In how many runs the report showed it.
-    pub fn runs_that_show(&self, at_fault: &[String]) -> usize {
-        let shown = |said: &&Said| hit(said, at_fault).is_some_and(|hit| hit.position.is_some());
-        self.runs.iter().filter(shown).count()
+    pub fn runs_that_show(&self) -> usize {
+        self.runs.iter().filter(|told| is_shown(told)).count()
     }
 
     /// The strongest claim about the method at fault.
-    pub fn verdict(&self, at_fault: &[String]) -> Option<&'static str> {
+    pub fn verdict(&self) -> Option<&'static str> {
         let all = self.runs.iter().chain([&self.check]).chain(&self.steered);
         let verdicts: Vec<&str> = all
-            .flat_map(|said| &said.findings)
-            .filter(|found| found.is_of(at_fault))
-            .map(|found| found.verdict.as_str())
+            .flat_map(|told| &told.hits)
+            .map(|hit| hit.verdict.as_str())
             .collect();
         ["observed", "reproduced", "suspected"]
             .into_iter()
             .find(|verdict| verdicts.contains(verdict))
     }
 
-    pub fn first_ten(&self, at_fault: &[String]) -> bool {
-        let within = |hit: Option<Hit<'_>>| {
-            hit.and_then(|hit| hit.position)
-                .is_some_and(|position| position <= 10)
-        };
-        within(self.run_hit(at_fault)) || within(hit(&self.check, at_fault))
+    /// Its place in the better of the two reports.
+    pub fn position(&self) -> Option<usize> {
+        let place = |hit: Option<&Hit>| hit.and_then(|hit| hit.position);
+        place(self.run_hit())
+            .into_iter()
+            .chain(place(self.check_hit()))
+            .min()
     }
 
     /// Whether no report shows the method at fault.
-    pub fn silent(&self, at_fault: &[String]) -> bool {
-        let mut all = self.runs.iter().chain([&self.check]);
-        all.all(|said| hit(said, at_fault).is_none_or(|hit| hit.position.is_none()))
+    pub fn silent(&self) -> bool {
+        !self.runs.iter().chain([&self.check]).any(is_shown)
     }
 }
 
+fn is_shown(told: &Told) -> bool {
+    told.hits.iter().any(|hit| hit.position.is_some())
+}
+
 pub fn in_short(outcome: &Outcome) -> String {
-    let names = |said: &Said| {
-        let shown: Vec<String> = said
-            .shown()
-            .take(3)
-            .map(|f| format!("{} {}", f.verdict, f.name()))
-            .collect();
-        shown.join(", ")
+    let place = |hit: Option<&Hit>| match hit {
+        Some(hit) => hit.position.map_or("low".to_owned(), |at| at.to_string()),
+        None => "–".to_owned(),
     };
-    let first = outcome.torn.runs.first().map(names).unwrap_or_default();
-    format!("run: {first}; check: {}", names(&outcome.torn.check))
+    let (torn, repaired) = (&outcome.torn, &outcome.repaired);
+    format!(
+        "run {}, check {}, {}; repaired: run {}, check {}",
+        place(torn.run_hit()),
+        place(torn.check_hit()),
+        torn.verdict().unwrap_or("not found"),
+        place(repaired.run_hit()),
+        place(repaired.check_hit())
+    )
 }

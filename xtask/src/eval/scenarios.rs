@@ -4,23 +4,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::eval::subjects::Scenario;
-use crate::eval::untorn::{Said, Untorn};
+use crate::eval::tables::Row;
+use crate::eval::untorn::{Said, Untorn, load};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub runs: Vec<Said>,
     /// Regions that the atomizer reports with more and more of its refinements.
     pub ablation: Vec<(String, u64)>,
+    pub row: Row,
+    /// How many threads of the machine wanted a processor when it began.
+    pub load: Option<f64>,
 }
 
 pub fn look_at(scenario: &Scenario, untorn: &Untorn<'_>) -> Result<Outcome, Error> {
+    let load = load();
     let sources = [scenario.source.clone()];
     let program = untorn.compile(&scenario.name, &sources, &[], &scenario.class)?;
     let runs = (0..untorn.runs)
-        .map(|_| untorn.run(&program, None))
+        .map(|_| untorn.run(&program, None).map(Said::of_shown))
         .collect::<Result<_, _>>()?;
     let ablation = untorn.ablation(&program)?;
-    Ok(Outcome { runs, ablation })
+    let row = Row::of(scenario, &program, untorn)?;
+    Ok(Outcome {
+        runs,
+        ablation,
+        row,
+        load,
+    })
 }
 
 impl Outcome {

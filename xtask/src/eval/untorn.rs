@@ -61,17 +61,54 @@ impl Found {
 }
 
 impl Said {
-    /// The first finding of one of the methods, and its position in the report, from 1.
-    pub fn first_of(&self, methods: &[String]) -> Option<(usize, &Found)> {
-        let mut numbered = self.findings.iter().enumerate();
-        numbered
-            .find(|(_, found)| found.is_of(methods))
-            .map(|(index, found)| (index + 1, found))
-    }
-
     pub fn shown(&self) -> impl Iterator<Item = &Found> {
         self.findings.iter().filter(|found| found.is_shown())
     }
+
+    /// Without what is ranked low.
+    pub fn of_shown(mut self) -> Self {
+        self.findings.retain(Found::is_shown);
+        self
+    }
+
+    /// What tables say of these methods.
+    pub fn about(&self, methods: &[String]) -> Told {
+        let numbered = self.findings.iter().enumerate();
+        let hits = numbered.filter(|(_, found)| found.is_of(methods));
+        Told {
+            shown: self.shown().count(),
+            hits: hits
+                .map(|(index, found)| Hit {
+                    position: found.is_shown().then_some(index + 1),
+                    verdict: found.verdict.clone(),
+                    level: found.level.clone(),
+                })
+                .collect(),
+            seconds: self.seconds,
+            failed: self.failed.clone(),
+        }
+    }
+}
+
+/// What one command said of some methods.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Told {
+    /// How many findings the report shows, whatever they are about.
+    pub shown: usize,
+    /// The findings about the methods, in the order of the report.
+    pub hits: Vec<Hit>,
+    pub seconds: f64,
+    /// Why there is nothing, if the command did not do its work.
+    pub failed: Option<String>,
+}
+
+/// A finding about a method that is looked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Hit {
+    /// In the report, from 1; none if it is ranked low and so not shown.
+    pub position: Option<usize>,
+    pub verdict: String,
+    pub level: String,
 }
 
 impl Found {
@@ -172,7 +209,7 @@ impl<'u> Untorn<'u> {
             "--",
         ]);
         command.args(self.java(program));
-        self.bounded_into(&mut command, file.into())?;
+        self.bounded_into(&mut command, file.into(), Stdio::null())?;
         let text = fs::read_to_string(&out).map_err(Error::in_file("read", &out))?;
         Ok(ablation_in(&text))
     }
@@ -206,6 +243,14 @@ impl<'u> Untorn<'u> {
         self.said(command, "reproduce.json", &self.java(program))
     }
 
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    pub fn jdk(&self) -> &Path {
+        &self.jdk
+    }
+
     pub fn java_program(&self) -> PathBuf {
         self.jdk.join("bin/java")
     }
@@ -215,7 +260,8 @@ impl<'u> Untorn<'u> {
         self.folder.join(name)
     }
 
-    fn java(&self, program: &Program) -> Vec<String> {
+    /// The command that runs a program.
+    pub fn java(&self, program: &Program) -> Vec<String> {
         let java = self.java_program().display().to_string();
         vec![
             java,
@@ -255,15 +301,21 @@ impl<'u> Untorn<'u> {
 
     /// Runs the command, and ends it if it takes too long; says how it ended.
     pub fn bounded(&self, command: &mut Command) -> Result<String, Error> {
-        self.bounded_into(command, Stdio::null())
+        self.bounded_into(command, Stdio::null(), Stdio::null())
     }
 
-    fn bounded_into(&self, command: &mut Command, stdout: Stdio) -> Result<String, Error> {
+    /// As [`Self::bounded`], with what it prints kept.
+    pub fn bounded_into(
+        &self,
+        command: &mut Command,
+        stdout: Stdio,
+        stderr: Stdio,
+    ) -> Result<String, Error> {
         self.setup
             .tell(command)
             .stdin(Stdio::null())
             .stdout(stdout)
-            .stderr(Stdio::null());
+            .stderr(stderr);
         let lost = |source| Error::Stream {
             command: String::new(),
             source,
@@ -285,6 +337,12 @@ impl<'u> Untorn<'u> {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// How many threads of the machine want a processor, where it says so.
+pub fn load() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').next()?.parse().ok()
 }
 
 pub const SEPARATOR: &str = if cfg!(windows) { ";" } else { ":" };
@@ -342,12 +400,10 @@ mod tests {
             findings: findings_in(document).unwrap(),
             ..Said::default()
         };
-        let (position, found) = said.first_of(&["B.n".to_owned()]).unwrap();
-        assert_eq!(
-            (position, found.is_shown(), found.name()),
-            (2, false, "B.n".to_owned())
-        );
-        assert!(said.first_of(&["B.m".to_owned()]).is_none());
+        let told = said.about(&["A.m".to_owned(), "B.n".to_owned()]);
+        let positions: Vec<_> = told.hits.iter().map(|hit| hit.position).collect();
+        assert_eq!((positions, told.shown), (vec![Some(1), None], 1));
+        assert!(said.about(&["B.m".to_owned()]).hits.is_empty());
         assert_eq!(said.shown().count(), 1);
     }
 }

@@ -3,23 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Error;
+use crate::eval::peers::Peer;
 use crate::eval::subjects::is_meant;
 use crate::eval::untorn::{SEPARATOR, Untorn};
 
 /// Its name in the list of pinned jars.
 pub const JAR: &str = "spotbugs";
-
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Peer {
-    /// All reports of its category of concurrency, however sure it is of them.
-    pub reports: usize,
-    /// The patterns that name a method at fault.
-    pub patterns: Vec<String>,
-    pub failed: bool,
-}
 
 pub fn look(
     untorn: &Untorn<'_>,
@@ -28,11 +18,7 @@ pub fn look(
     at_fault: &[String],
 ) -> Result<Peer, Error> {
     let Some((library, others)) = jars.split_first() else {
-        return Ok(Peer {
-            reports: 0,
-            patterns: Vec::new(),
-            failed: true,
-        });
+        return Ok(Peer::not_asked("no jar"));
     };
     let mut command = Command::new(untorn.java_program());
     command.args([
@@ -55,35 +41,27 @@ pub fn look(
         command.args(["-auxclasspath", &joined(others)]);
     }
     command.arg(library);
-    untorn.bounded(&mut command)?;
-    Ok(peer(&output, at_fault))
+    let ended = untorn.bounded(&mut command)?;
+    Ok(peer(&output, at_fault, &ended))
 }
 
-fn joined(jars: &[PathBuf]) -> String {
+pub fn joined(jars: &[PathBuf]) -> String {
     let jars: Vec<String> = jars.iter().map(|jar| jar.display().to_string()).collect();
     jars.join(SEPARATOR)
 }
 
-fn peer(output: &Path, at_fault: &[String]) -> Peer {
+fn peer(output: &Path, at_fault: &[String], ended: &str) -> Peer {
     match std::fs::read_to_string(output) {
         Ok(xml) if xml.contains("</BugCollection>") => {
-            let mut patterns: Vec<String> = reports(&xml)
-                .filter(|report| report.is_of(at_fault))
-                .map(|report| report.pattern)
+            let reports: Vec<(String, bool)> = reports(&xml)
+                .map(|report| {
+                    let names = report.is_of(at_fault);
+                    (report.pattern, names)
+                })
                 .collect();
-            patterns.sort();
-            patterns.dedup();
-            Peer {
-                reports: reports(&xml).count(),
-                patterns,
-                failed: false,
-            }
+            Peer::of(&reports)
         }
-        _ => Peer {
-            reports: 0,
-            patterns: Vec::new(),
-            failed: true,
-        },
+        _ => Peer::not_asked(ended),
     }
 }
 
