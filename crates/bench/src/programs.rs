@@ -218,7 +218,7 @@ fn sources(package: &str) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Compiles for the oldest JDK that there is to test.
-fn compile(jdk: &Jdk, sources: &[PathBuf], class_path: &str, into: &Path) -> io::Result<()> {
+pub fn compile(jdk: &Jdk, sources: &[PathBuf], class_path: &str, into: &Path) -> io::Result<()> {
     let run = Command::new(jdk.tool("javac"))
         .args(["--release", "17", "-g", "-nowarn", "-cp", class_path, "-d"])
         .arg(into)

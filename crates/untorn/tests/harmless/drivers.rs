@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use untorn_bench::{Class, DRIVERS, Folder, Jdk, KERNELS, Program};
+use untorn_bench::programs::compile;
+use untorn_bench::{Class, DRIVERS, Folder, KERNELS, Program};
+use untorn_jdk::Jdk;
 
 use crate::watching::{WAYS, Way, plain, scratch};
 
@@ -49,7 +51,7 @@ impl Extent {
 }
 
 fn check(name: &str, number: usize, class: &Class, arguments: &[&str], extent: &Extent) {
-    for (way, jdk) in extent.ways(number, &Jdk::all()) {
+    for (way, jdk) in extent.ways(number, &Jdk::for_tests()) {
         let expected = plain(&jdk, class, arguments);
         assert_eq!(expected.status, Some(0), "{name}: {expected:?}");
         let start = std::time::Instant::now();
@@ -68,7 +70,7 @@ fn check(name: &str, number: usize, class: &Class, arguments: &[&str], extent: &
 fn drivers_print_the_same_when_they_are_watched() {
     let corpus = std::env::var_os("UNTORN_CORPUS").expect("UNTORN_CORPUS; see CONTRIBUTING.md");
     let corpus = Some(PathBuf::from(corpus));
-    let jdk = Jdk::all().remove(0);
+    let jdk = Jdk::for_tests().remove(0);
     let folder = Folder::compile(&jdk, &scratch().join("programs"), corpus).unwrap();
     let extent = Extent::asked();
     let programs: Vec<&Program> = DRIVERS.iter().chain(&KERNELS).collect();
@@ -90,7 +92,7 @@ fn the_bundled_example_prints_the_same_when_it_is_watched() {
         .map(|entry| entry.unwrap().path())
         .collect();
     let classes = scratch().join("bank");
-    Jdk::all()[0].compile(&sources, "", &classes).unwrap();
+    compile(&Jdk::for_tests()[0], &sources, "", &classes).unwrap();
     let class = Class {
         class_path: classes.to_string_lossy().into_owned(),
         name: "bank.Main".to_owned(),

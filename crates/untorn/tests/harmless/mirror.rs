@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use untorn_bench::{Class, Jdk};
+use untorn_bench::Class;
+use untorn_jdk::Jdk;
 
 use crate::watching::{WAYS, plain, scratch};
 
 fn mirror(name: &str, debug: &str) -> Class {
     let classes = scratch().join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harmless/java/Mirror.java");
-    let javac = Jdk::all()[0].tool("javac");
+    let javac = Jdk::for_tests()[0].tool("javac");
     let run = std::process::Command::new(javac)
         .args(["--release", "17", debug, "-d"])
         .args([&classes, &source])
@@ -24,7 +25,7 @@ fn mirror(name: &str, debug: &str) -> Class {
 
 /// Compares runs in every way, on every JDK or taking turns.
 fn check(class: &Class, arguments: &[&str], status: i32, everywhere: bool) {
-    let jdks = Jdk::all();
+    let jdks = Jdk::for_tests();
     for (turn, jdk) in jdks.iter().enumerate() {
         let expected = plain(jdk, class, arguments);
         assert_eq!(expected.status, Some(status), "{expected:?}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use untorn_bench::Jdk;
+use untorn_jdk::Jdk;
 
 use crate::soak;
 use crate::watching::{agent, limited, untorn};
@@ -27,7 +27,7 @@ const FULL: &str = "/dev/full";
 
 #[test]
 fn a_full_disk_stops_the_recording_and_not_the_program() {
-    for jdk in Jdk::all() {
+    for jdk in Jdk::for_tests() {
         let mut record = limited(&untorn());
         record
             .args(["record", "-o", FULL, "--"])
@@ -55,7 +55,7 @@ fn a_full_disk_stops_the_recording_and_not_the_program() {
 
 #[test]
 fn without_memory_to_share_the_program_runs_unwatched_and_untorn_says_why() {
-    let jdk = Jdk::all().remove(0);
+    let jdk = Jdk::for_tests().remove(0);
     // The limit is untorn's alone: the shell that it starts lifts it again.
     let script =
         r#"ulimit -Sv 500000; exec "$0" run -- sh -c 'ulimit -Sv unlimited; exec "$0" "$@"' "$@""#;

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use untorn_bench::Jdk;
+use untorn_bench::programs::compile;
+use untorn_jdk::Jdk;
 
 use crate::watching::{scratch, untorn};
 
@@ -21,7 +22,7 @@ pub fn classes() -> String {
             let source =
                 Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harmless/java/Soak.java");
             let classes = scratch().join("soak");
-            Jdk::all()[0].compile(&[source], "", &classes).unwrap();
+            compile(&Jdk::for_tests()[0], &[source], "", &classes).unwrap();
             classes.to_string_lossy().into_owned()
         })
         .clone()
@@ -62,7 +63,7 @@ fn soak(options: &[&str], kind: &str) -> Soaked {
         .args(["--stats", "--exit-zero", "-o"])
         .arg(&findings)
         .arg("--")
-        .arg(Jdk::all()[0].tool("java"))
+        .arg(Jdk::for_tests()[0].tool("java"))
         // A heap that is soon full, so that only what the agent adds can grow.
         .args(["-Xmx48m", "-Xms48m", "-cp", &classes(), "Soak"])
         .args([&seconds.to_string(), kind])

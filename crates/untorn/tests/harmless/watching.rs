@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 // Linked in so that cargo builds the agent library first.
 use untorn_agent as _;
-use untorn_bench::{Class, Jdk};
+use untorn_bench::Class;
+use untorn_jdk::Jdk;
 
 /// A way of watching: what is asked of untorn, before the command.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,5 @@
 //! A Java program compiled for a test, and untorn run on it.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 // Linked in so that cargo builds the agent library first.
