@@ -138,15 +138,18 @@ impl SharedMemory {
             .store(state, Ordering::Release);
     }
 
+    #[inline]
     pub(crate) fn segment_at(&self, segment: u32) -> usize {
         layout::segments_at(self.segments) + segment as usize * layout::SEGMENT_BYTES
     }
 
+    #[inline]
     pub(crate) fn entry_at(segment: u32) -> usize {
         layout::DIRECTORY + segment as usize * layout::ENTRY_BYTES
     }
 
     /// The four bytes at an aligned offset inside the mapping.
+    #[inline]
     pub(crate) fn u32(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4) && offset + 4 <= self.bytes);
         // SAFETY: in bounds and aligned, as asserted; mapped as long as `self`; every access anywhere is atomic.
@@ -154,6 +157,7 @@ impl SharedMemory {
     }
 
     /// The eight bytes at an aligned offset inside the mapping.
+    #[inline]
     pub(crate) fn u64(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8) && offset + 8 <= self.bytes);
         // SAFETY: as in `u32`.
@@ -161,6 +165,7 @@ impl SharedMemory {
     }
 
     /// The records of a segment.
+    #[inline]
     pub fn records(&self, segment: u32) -> &[AtomicU64] {
         assert!(segment < self.segments);
         // SAFETY: the segment lies inside the mapping, which is page-aligned and lives as long as `self`; atomics only.

@@ -29,8 +29,8 @@ import jdk.internal.vm.annotation.DontInline;
  * <p>Order. An ended epoch carries the position of its thread at death, behind all records of accesses under it, and the
  * claimer draws an edge from there. RdEx to RdSh needs no coordination (both only read) and draws an edge from the reader's
  * current position. A write to a read-shared object locks the word, coordinates with every thread, and draws an edge from each of
- * them; such objects go to the pessimistic stage. As there, edges leave from positions read in real time, so they
- * never form a cycle.
+ * them; such objects go to the pessimistic stage unless no thread had to be asked any more. As there, edges leave from
+ * positions read in real time, so they never form a cycle.
  *
  * <p>What one thread alone has touched is recorded while its class can afford it ({@link UntornBudget}), and private from
  * then on. An object that is made belongs to the thread that makes it, so a second thread is recorded from its first access
@@ -257,11 +257,17 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
-        if (unshareLocked(holder, offset, word, c)) UntornShadow.deferUnlock(site, false, c);
+        boolean isRead = UntornEpoch.hasReaders(c);
+        if (!unshareLocked(holder, offset, word, c)) return true;
+        // Only now, as this thread has passed safe points meanwhile. Who was asked for another word has read none since: a
+        // phase of reading is over. Where readers must be asked for each write they would be asked for ever.
+        long mine = c.mine;
+        if (mine != UntornEpoch.NONE && !isRead) c.word = exclusive(true, word & UntornShadow.OBJECT, mine);
+        UntornShadow.deferUnlock(site, false, c);
         return true;
     }
 
-    /** The same of a word that is locked for it; false if it was given up. */
+    /** The same of a word that is locked for it, which is contended then; false if it was given up. */
     static boolean unshareLocked(Object holder, long offset, long word, UntornThread c) {
         if (!UntornEpoch.coordinateWithAll(c)) {
             c.held = null;
