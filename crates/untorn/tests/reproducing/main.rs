@@ -1,8 +1,10 @@
 //! Steered runs: what is torn is reproduced, what is whole never, and the program stays what it is.
 //!
-//! `UNTORN_REPRODUCE=all` takes the whole test set instead of a slice, and `UNTORN_STEERED_RUNS=200` steers the kernels so often.
+//! `UNTORN_REPRODUCE=all` takes the whole test set and all drivers instead of a slice, and `UNTORN_STEERED_RUNS=200` steers the kernels so often.
 
 #![allow(clippy::unwrap_used)]
+
+mod drivers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
