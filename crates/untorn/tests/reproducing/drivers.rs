@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use untorn_bench::{Class, DRIVERS, Folder, Jdk};
+use untorn_bench::{Class, DRIVERS, Folder};
+use untorn_jdk::Jdk;
 use untorn_findings::Document;
 use untorn_plan::{MOST_PLANS, Plan, PlanFile};
 use untorn_reproduce::plan;
@@ -35,7 +36,7 @@ fn saved(path: &Path) -> Document {
 fn drivers_print_the_same_when_their_threads_are_held_up() {
     let corpus = std::env::var_os("UNTORN_CORPUS").expect("UNTORN_CORPUS; see CONTRIBUTING.md");
     let all = std::env::var("UNTORN_REPRODUCE").is_ok_and(|it| it == "all");
-    let jdk = Jdk::all().remove(0);
+    let jdk = Jdk::for_tests().remove(0);
     let place = tempfile::tempdir().unwrap();
     let classes = place.path().join("classes");
     let folder = Folder::compile(&jdk, &classes, Some(PathBuf::from(corpus))).unwrap();
