@@ -1,5 +1,7 @@
 //! The model against the classes that it speaks of: those of the JDKs, and of pinned libraries.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
