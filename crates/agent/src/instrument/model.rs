@@ -107,9 +107,9 @@ pub struct Method {
     /// The call neither blocks nor calls back, so that it can be one step with its record.
     #[serde(default)]
     pub step: bool,
-    /// An update that returns whether it has written: if not, it has only read.
+    /// An update that has written only if its result says so: else it has read.
     #[serde(default)]
-    pub compares: bool,
+    pub writes: When,
     /// The content is synchronized by itself, as that of a volatile variable is.
     #[serde(default)]
     pub volatile: bool,
