@@ -53,6 +53,8 @@ pub struct Method {
     #[serde(default)]
     pub step: bool,
     #[serde(default)]
+    pub written: When,
+    #[serde(default)]
     pub volatile: bool,
     #[serde(default)]
     pub approximate: bool,
@@ -423,8 +425,16 @@ impl Method {
                 "`atomic` needs an `access` or `whole`",
             ),
             (
-                self.checked && self.atomic.is_none() && self.access != Some(Access::Update),
-                "`checked` needs `atomic`, or an `access` that is an update",
+                self.checked && self.atomic.is_none(),
+                "`checked` needs `atomic`",
+            ),
+            (
+                self.written != When::Always && self.access != Some(Access::Update),
+                "`written` needs an `access` that is an update",
+            ),
+            (
+                self.written == When::First,
+                "`written` is `true` or `false`",
             ),
             (
                 self.mode.is_some() && self.lock.is_none(),

@@ -36,7 +36,10 @@ fn access_row(method: &Method, access: Access) -> String {
         format!("if_result: false, key: {:?}", method.key),
         format!("field: {:?}, also: {also}", method.field),
         format!("thrown: {:?}, step: {}", method.thrown, method.step),
-        format!("checked: {}, volatile: {}", method.checked, method.volatile),
+        format!(
+            "written: When::{:?}, volatile: {}",
+            method.written, method.volatile
+        ),
         format!(
             "approximate: {}, values: {}",
             method.approximate, method.values
@@ -47,7 +50,7 @@ fn access_row(method: &Method, access: Access) -> String {
 
 fn order_row(method: &Method, effect: Effect, on: Subject) -> String {
     let details = format!(
-        "if_result: {}, key: None, field: None, also: &[], thrown: None, step: false, checked: false, volatile: false, approximate: false, values: 0",
+        "if_result: {}, key: None, field: None, also: &[], thrown: None, step: false, written: When::Always, volatile: false, approximate: false, values: 0",
         method.if_result
     );
     call(method, effect, on, &details)

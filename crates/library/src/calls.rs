@@ -27,8 +27,8 @@ pub struct Call {
     pub thrown: Option<&'static str>,
     /// The call neither blocks nor calls back, so that it can be one step with its record.
     pub step: bool,
-    /// An update that changes the content only if that is what the caller expects; one that returns whether it has, and says no, has only read.
-    pub checked: bool,
+    /// An update that has written only if its result says so: else it has read.
+    pub written: When,
     /// The content is synchronized by itself, as that of a volatile variable is.
     pub volatile: bool,
     /// The model is coarser than what the call does.

@@ -118,7 +118,7 @@ impl Weaver<'_, '_> {
         for also in row.also {
             self.content_also(index, called, (row, also), &operands, returns)?;
         }
-        let turned_out = self.turned_out(index, site, read, ints + 1)?;
+        let turned_out = self.turned_out(index, row, returns, (site, read), ints + 1)?;
         let mut code = self.body.after_within(index);
         code.local(Op::Aload, object);
         let end = match key {
@@ -173,31 +173,34 @@ impl Weaver<'_, '_> {
         row: &Method,
         returns: Option<FieldType<'_>>,
     ) -> Option<i32> {
-        if !row.checked || returns != Some(FieldType::Boolean) {
+        returns?;
+        if !matches!(row.written, When::True | When::False) {
             return None;
         }
         let about = (Effect::Read, row.volatile, row.approximate);
-        self.content_site(index, called, row.field.as_deref(), about)
+        self.content_site(index, called, row.field, about)
     }
 
-    /// Keeps in a local variable which of two sites a call turned out to be, by whether it returned true; without a branch.
+    /// Keeps in a local variable which of two sites a call turned out to be, by its result.
     pub(super) fn turned_out(
         &mut self,
         index: usize,
-        wrote: i32,
-        read: Option<i32>,
+        row: &Method,
+        returns: Option<FieldType<'_>>,
+        (wrote, read): (i32, Option<i32>),
         ints: usize,
     ) -> Result<Option<u16>> {
-        let Some(read) = read else { return Ok(None) };
+        let (Some(read), Some(result)) = (read, returns) else {
+            return Ok(None);
+        };
         let slot = self.temporary(Category::Int, ints)?;
-        self.body
-            .after_within(index)
-            .op(Op::Dup)
-            .push_int(wrote - read, self.pool)?
-            .op(Op::Imul)
-            .push_int(read, self.pool)?
-            .op(Op::Iadd)
-            .local(Op::Istore, slot);
+        let known = self.body.new_label();
+        let mut code = self.body.after_within(index);
+        code.push_int(wrote, self.pool)?.local(Op::Istore, slot);
+        skip_unless(&mut code, result, row.written == When::False, known);
+        code.push_int(read, self.pool)?
+            .local(Op::Istore, slot)
+            .bind(known);
         Ok(Some(slot))
     }
 

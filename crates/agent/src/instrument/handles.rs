@@ -104,7 +104,7 @@ impl Weaver<'_, '_> {
             .op(Op::Lconst0)
             .op(Op::Lcmp)
             .jump(Op::Ifeq, unrecorded);
-        let turned_out = self.turned_out(index, site, read, of(Category::Int))?;
+        let turned_out = self.turned_out(index, row, returns, (site, read), of(Category::Int))?;
         self.load_place(index, false, &place, &operands)?;
         let mut code = self.body.after_within(index);
         code.push_int(mode, self.pool)?;

@@ -1,5 +1,9 @@
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
@@ -320,6 +324,52 @@ public class Handles {
         }
     }
 
+    static class WholeExchanged extends WholeFailedAtomic {
+        void change() {
+            n.compareAndExchange(99, 7);
+        }
+    }
+
+    static class WholeKnownKey extends Case {
+        final Map<String, Integer> map = new HashMap<>(Map.of("a", 1));
+
+        void region() {
+            int now = map.get("a");
+            between();
+            now += map.get("a");
+        }
+
+        void change() {
+            map.putIfAbsent("a", 2);
+        }
+    }
+
+    static class WholeUnknownKey extends WholeKnownKey {
+        void region() {
+            boolean known = map.containsKey("z");
+            between();
+            known |= map.containsKey("z");
+        }
+
+        void change() {
+            map.remove("z");
+        }
+    }
+
+    static class WholeHeld extends Case {
+        final Set<String> set = new HashSet<>(Set.of("a"));
+
+        void region() {
+            boolean held = set.contains("a");
+            between();
+            held |= set.contains("a");
+        }
+
+        void change() {
+            set.add("a");
+        }
+    }
+
     /** Each object is of the thread that made it first, and so is its first use by the region. */
     static void play(Case made, boolean used) throws InterruptedException {
         if (used) made.change();
@@ -344,7 +394,8 @@ public class Handles {
             new TornByUpdated(), new TornHandle(), new TornByHandle(), new TornUpdaterByHandle(), new TornInherited(),
             new TornLong(), new TornReference(), new TornStatic(), new TornByStatic(), new TornElement(),
             new WholeElement(), new WholeOtherField(), new WholeOtherObject(), new WholeFailed(),
-            new WholeFailedHandle(), new WholeFailedAtomic(),
+            new WholeFailedHandle(), new WholeFailedAtomic(), new WholeExchanged(), new WholeKnownKey(),
+            new WholeUnknownKey(), new WholeHeld(),
         }) {
             play(made, false);
         }

@@ -337,7 +337,9 @@ const WHOLE: Shape = Shape {
         final Set<String> set = new HashSet<>(Set.of("a"));
         final AtomicIntegerArray cells = new AtomicIntegerArray(2);
         { map.put("n", null); }
-        void use() { list.size(); map.size(); set.size(); cells.get(0); cells.get(1); }
+        final AtomicInteger value = new AtomicInteger();
+        final AtomicReference<String> text = new AtomicReference<>("");
+        void use() { list.size(); map.size(); set.size(); cells.get(0); cells.get(1); value.get(); text.get(); }
         void sizes() { int n = list.size(); between(); list.size(); }
         void first() { String s = list.get(0); between(); list.get(0); }
         void second() { String s = list.get(0); between(); list.get(0); }
@@ -347,6 +349,15 @@ const WHOLE: Shape = Shape {
         void setSizes() { int n = set.size(); between(); set.size(); }
         void removed() { int n = set.size(); between(); set.size(); }
         void cells() { int n = cells.get(0); between(); cells.get(0); }
+        void known() { int n = map.get("a"); between(); map.get("a"); }
+        void unknown() { boolean b = map.containsKey("z"); between(); map.get("z"); }
+        void unreplaced() { boolean b = map.containsKey("z"); between(); map.get("z"); }
+        void kept() { int n = map.get("a"); between(); map.get("a"); }
+        void held() { boolean b = set.contains("a"); between(); set.contains("a"); }
+        void missing() { boolean b = set.contains("z"); between(); set.contains("z"); }
+        void failed() { int n = value.get(); between(); value.get(); }
+        void exchanged() { int n = value.get(); between(); value.get(); }
+        void unset() { String s = text.get(); between(); text.get(); }
     "#,
     use_: "use()",
     tears: &[
@@ -359,6 +370,15 @@ const WHOLE: Shape = Shape {
         ("setSizes", "set.add(\"a\")"),
         ("removed", "set.remove(\"none\")"),
         ("cells", "cells.set(1, 7)"),
+        ("known", "map.putIfAbsent(\"a\", 9)"),
+        ("unknown", "map.remove(\"z\")"),
+        ("unreplaced", "map.replace(\"z\", 9)"),
+        ("kept", "map.replace(\"a\", 99, 9)"),
+        ("held", "set.add(\"a\")"),
+        ("missing", "set.remove(\"z\")"),
+        ("failed", "value.compareAndSet(99, 7)"),
+        ("exchanged", "value.compareAndExchange(99, 7)"),
+        ("unset", "text.weakCompareAndSetPlain(\"no\", \"x\")"),
     ],
 };
 

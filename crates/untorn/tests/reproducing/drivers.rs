@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use untorn_bench::{Class, DRIVERS, Folder};
-use untorn_jdk::Jdk;
 use untorn_findings::Document;
+use untorn_jdk::Jdk;
 use untorn_plan::{MOST_PLANS, Plan, PlanFile};
 use untorn_reproduce::plan;
 
