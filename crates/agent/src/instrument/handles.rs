@@ -11,7 +11,7 @@ use super::guard::{Argument, Cleanup};
 use super::model::{Effect, Method, Operand};
 use super::weave::{CONTEXT, Category, Result, Weaver};
 
-/// `UntornRuntime.ELEMENTS`.
+/// `UntornHandles.ELEMENTS`.
 const ELEMENTS: i32 = 8;
 
 /// What such a call is on.

@@ -29,6 +29,9 @@ final class UntornHandles {
      */
     private static final long NOTHING = 0, CONTENT = 1, HELD = 2, ELEMENT = 3;
 
+    /** The modes of {@link UntornRuntime#callBegin}, and what is added to them if elements of arrays are watched. */
+    private static final int KIND = 7, ELEMENTS = 8;
+
     /** What an access writes: two records before its own. */
     private static final long RECORDS = 3 * 8;
 
@@ -44,7 +47,7 @@ final class UntornHandles {
         if (c.silent || UntornMode.SECOND && c.skip) return NOTHING;
         UntornFields.Known known = UntornFields.of(handle);
         if (known == null) return NOTHING;
-        if (known.isElement && (mode & UntornRuntime.ELEMENTS) != 0) {
+        if (known.isElement && (mode & ELEMENTS) != 0) {
             if (o == null || !o.getClass().isArray()) return NOTHING;
             UntornArrays.lock(o, index, site, c);
             return c.held instanceof UntornWord ? ELEMENT : NOTHING;
@@ -52,14 +55,14 @@ final class UntornHandles {
         // The call itself says so.
         if (o == null && known.name != null) return NOTHING;
         if (known.field < 0) {
-            boolean begun = UntornRuntime.callBegin(content(o, handle), mode & UntornRuntime.KIND, site, c);
+            boolean begun = UntornRuntime.callBegin(content(o, handle), mode & KIND, site, c);
             return begun ? CONTENT : NOTHING;
         }
         Object holder = holder(o, handle, known);
         if (holder == null) return NOTHING;
         // Who could not be told of what it has changed might not undo it.
         if ((site & UntornRuntime.WRITES) != 0) UntornStack.forGiving();
-        boolean isStep = (mode & UntornRuntime.KIND & ~UntornRuntime.READS) == UntornRuntime.STEP;
+        boolean isStep = (mode & KIND & ~UntornRuntime.READS) == UntornRuntime.STEP;
         if (UntornMode.FIRST && UntornShadow.OPTIMISTIC) {
             // It writes no record, and an edge may as well be drawn before.
             UntornShadow.record(holder, place(known), site, c);
@@ -95,7 +98,7 @@ final class UntornHandles {
         if (begun == CONTENT) {
             Object content = content(o, handle);
             Object key = o == null ? null : index >= 0 ? UntornCalls.INDEX : handle;
-            UntornCalls.end(content, key, index, mode & UntornRuntime.KIND, site, c);
+            UntornCalls.end(content, key, index, mode & KIND, site, c);
             return;
         }
         if (begun == ELEMENT) {
@@ -131,7 +134,7 @@ final class UntornHandles {
         if (isHeld(c.held, c) && !(c.held instanceof UntornEntry)) {
             UntornShadow.abandon(c);
         } else if (content != null) {
-            UntornCalls.threw(content, -1, mode & UntornRuntime.KIND, site, c);
+            UntornCalls.threw(content, -1, mode & KIND, site, c);
         }
     }
 

@@ -44,10 +44,6 @@ public final class UntornRuntime {
     public static final int STEP = 0, INTERVAL = 1, LOOSE = 2;
     /** Added to the first two where the call only reads: it need not hold anything if it repeats what was recorded. */
     public static final int READS = 4;
-    /** Without what {@link #handleBegin} has besides. */
-    static final int KIND = 7;
-    /** Added for {@link #handleBegin}: elements of arrays are watched. */
-    public static final int ELEMENTS = 8;
     /** Of {@link #callAlso}. */
     public static final int ALL = 0, ITERATED = 1, LISTS = 2, RESIZED = 3, ADDED = 4;
 
@@ -94,8 +90,7 @@ public final class UntornRuntime {
     }
 
     /** The same before a call of a field updater or a variable handle. */
-    @DontInline
-    public static void steerHandle(Object o, Object handle, int flags, UntornThread c) {
+    @DontInline public static void steerHandle(Object o, Object handle, int flags, UntornThread c) {
         if (on && UntornMode.STEERED && !c.silent && handle != null) UntornHandles.steer(o, handle, flags, c);
     }
 
@@ -291,11 +286,7 @@ public final class UntornRuntime {
      * if the stack is too short for both and for giving it back.
      */
     @DontInline
-    public static void reserve() {
-        if (on) UntornStack.forTaking();
-    }
-
-    // ---- synchronizers and contents -----------------------------------------------------------------------------------
+    public static void reserve() { if (on) UntornStack.forTaking(); }
 
     /** Before the release-like half of a synchronizer: count down, complete, release a permit, submit a task. */
     @DontInline
@@ -353,26 +344,17 @@ public final class UntornRuntime {
         if (receiver != null) UntornCalls.threw(receiver, read, mode, site, c);
     }
 
-    /**
-     * Before a call of a field updater or a variable handle; what {@link #handleEnd} is to be told, or 0 if it is not to be
-     * called. The object is null for a static field, the index negative for what is no element.
-     */
+    /** Before a call of an updater or handle: see {@link UntornHandles}; 0 if {@link #handleEnd} is not to be called. */
     public static long handleBegin(Object o, Object handle, int index, int mode, int site, UntornThread c) {
         if (!on || handle == null || o != null && UntornPlaces.isMine(o, c)) return 0;
         return UntornHandles.begin(o, handle, index, mode, site, c);
     }
 
-    /** After it returned. The site is another one if it has only read. */
-    @DontInline
-    public static void handleEnd(Object o, Object handle, int index, int mode, int site, long begun, UntornThread c) {
+    /** After it returned, with the site of a read if it has only read; instead, when it threw. */
+    @DontInline public static void handleEnd(Object o, Object handle, int index, int mode, int site, long begun, UntornThread c) {
         UntornHandles.end(o, handle, index, mode, site, begun, c);
     }
-
-    /** Instead of {@link #handleEnd} when it threw. */
-    @DontInline
-    public static void handleThrew(Object o, int mode, int site, UntornThread c) {
-        UntornHandles.threw(o, mode, site, c);
-    }
+    @DontInline public static void handleThrew(Object o, int mode, int site, UntornThread c) { UntornHandles.threw(o, mode, site, c); }
 
     /** Around calls that may start or join a thread: where they stand; -1 after them. */
     @DontInline
