@@ -166,7 +166,7 @@ impl Steps<'_> {
                     thread.worn
                 };
                 self.unshared(t, Word::Free(Mode::WrEx, t as u8));
-                // If no reader took long to respond.
+                // If nobody had to respond; it would be as right if somebody had.
                 if epoch != 0 {
                     self.unshared(t, Word::Owned(Mode::WrEx, epoch));
                 }

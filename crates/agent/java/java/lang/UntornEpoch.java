@@ -255,6 +255,14 @@ final class UntornEpoch {
                 && (U.getAndAddInt(t, BLOCKED_STATE, LOOKED_AT) & BLOCKED) != 0;
     }
 
+    /** Whether any other thread may read what is read-shared without looking at the newest transition first. */
+    static boolean hasReaders(UntornThread c) {
+        for (UntornThread t : UntornThreads.all()) {
+            if (t != null && t != c && !t.silent && t.readsShared()) return true;
+        }
+        return false;
+    }
+
     /**
      * Returns when every other thread that may read what is read-shared has passed a safe point since the call; false if
      * one did not.

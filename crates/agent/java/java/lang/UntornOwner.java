@@ -29,8 +29,8 @@ import jdk.internal.vm.annotation.DontInline;
  * <p>Order. An ended epoch carries the position of its thread at death, behind all records of accesses under it, and the
  * claimer draws an edge from there. RdEx to RdSh needs no coordination (both only read) and draws an edge from the reader's
  * current position. A write to a read-shared object locks the word, coordinates with every thread, and draws an edge from each of
- * them; such objects go to the pessimistic stage. As there, edges leave from positions read in real time, so they
- * never form a cycle.
+ * them; such objects go to the pessimistic stage unless no thread had to be asked any more. As there, edges leave from
+ * positions read in real time, so they never form a cycle.
  *
  * <p>What one thread alone has touched is recorded while its class can afford it ({@link UntornBudget}), and private from
  * then on. An object that is made belongs to the thread that makes it, so a second thread is recorded from its first access
@@ -257,6 +257,7 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
+        boolean isRead = UntornEpoch.hasReaders(c);
         if (!UntornEpoch.coordinateWithAll(c)) {
             c.held = null;
             U.putLongRelease(holder, offset, UNTRACKED);
@@ -264,7 +265,11 @@ final class UntornOwner {
             return true;
         }
         c.edgesFromAll();
-        c.word = UntornShadow.CONTENDED | UntornShadow.WR_EX | c.owner | word & UntornShadow.OBJECT;
+        // Only now, as this thread has passed safe points meanwhile. Who was asked for another word has read none since: a
+        // phase of reading is over. Where readers must be asked for each write they would be asked for ever.
+        long mine = c.mine, object = word & UntornShadow.OBJECT;
+        boolean owns = mine != UntornEpoch.NONE && !isRead;
+        c.word = owns ? exclusive(true, object, mine) : UntornShadow.CONTENDED | UntornShadow.WR_EX | c.owner | object;
         UntornShadow.deferUnlock(site, false, c);
         return true;
     }

@@ -63,6 +63,11 @@ final class UntornShadow {
      * as take about the time of a coordination.
      */
     private static final int REBIAS = 2048;
+    /**
+     * The same for one that is only read by threads that lock others in between: who writes to it next asks all readers, mostly
+     * once for many such words. A thread that locks the same word again and again waits for somebody to write to it.
+     */
+    private static final int REBIAS_SHARED = 64;
     /** Reads on average until a first run takes a word that its thread alone reads for its own. */
     private static final int ALONE = 64;
     /**
@@ -154,11 +159,12 @@ final class UntornShadow {
     @DontInline
     static boolean lockContended(Object holder, long offset, int site, UntornThread c) {
         if (c.held != null && !recover(c)) return true;
-        long before = take(holder, offset, site, c);
+        long last = c.word, before = take(holder, offset, site, c);
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
         boolean same = c.word == before;
-        if (same && c.chance(REBIAS) && isPaid()) c.word = rebiased(before, c);
+        int times = (before & STATE) == RD_SH && ((before ^ last) & OBJECT) != 0 ? REBIAS_SHARED : REBIAS;
+        if (same && c.chance(times) && isPaid(times)) c.word = rebiased(before, c);
         deferUnlock(site, same, c);
         return true;
     }
@@ -168,10 +174,10 @@ final class UntornShadow {
         debt = Math.min(debt + NAP_DEBT, MOST_DEBT);
     }
 
-    /** Whether so many accesses were made to locked words that another coordination may be afforded. */
-    private static boolean isPaid() {
+    /** Whether so many accesses were made to locked words that another coordination may be afforded, with these. */
+    private static boolean isPaid(int accesses) {
         int left = debt;
-        if (left > 0) debt = left - REBIAS;
+        if (left > 0) debt = left - accesses;
         return left <= 0;
     }
 
