@@ -46,7 +46,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         }
     }
     // So that the first row that fits is the one that holds.
-    (methods.methods).sort_by_key(|method| method.descriptors.is_empty());
+    (methods.entries).sort_by_key(|method| method.descriptors.is_empty());
     let platform = data.join(PLATFORM);
     let platform = schema::parse(
         &platform.display().to_string(),

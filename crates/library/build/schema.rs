@@ -478,7 +478,7 @@ impl Method {
 /// All entries.
 #[derive(Debug, Default)]
 pub struct Methods {
-    pub methods: Vec<Method>,
+    pub entries: Vec<Method>,
     pub frozen: Vec<Field>,
     /// Where each part of each method is said, by class, name and descriptor.
     said: HashMap<(Part, String, String), Vec<(String, String)>>,
@@ -508,7 +508,7 @@ impl Methods {
             }
             let here = format!("{file}:{}", line(text, at.start));
             self.note(&method, &here).map_err(bad)?;
-            self.methods.push(method);
+            self.entries.push(method);
         }
         Ok(())
     }
@@ -691,14 +691,14 @@ key = 0
         );
         let steps = GET.replace("access = \"read\"\nkey = 0", "is = \"const\"");
         let overload = format!("{GET}descriptors = [\"(I)\"]\n");
-        assert_eq!(read(&[GET, &steps, &overload]).unwrap().methods.len(), 3);
+        assert_eq!(read(&[GET, &steps, &overload]).unwrap().entries.len(), 3);
         assert!(read(&[&overload, &overload]).is_err());
     }
 
     #[test]
     fn calls_are_known_by_the_names_that_they_use() {
         let methods = read(&[&format!("{GET}named = [\"a/HashMap\"]\natomic = true\n")]).unwrap();
-        let parts: Vec<_> = methods.methods[0].parts().collect();
+        let parts: Vec<_> = methods.entries[0].parts().collect();
         let (named, own) = (["a/HashMap".to_owned()], ["a/Map".to_owned()]);
         assert_eq!(parts, [(Part::Access, &named[..]), (Part::Flow, &own[..])]);
     }
@@ -707,7 +707,7 @@ key = 0
     fn where_runs_see_a_lock_follows_from_what_is_done_to_it() {
         let order = |said: &str| {
             let said = format!("[[method]]\nclasses = [\"a/Lock\"]\nnames = [\"m\"]\n{said}\n");
-            read(&[&said]).unwrap().methods[0].order()
+            read(&[&said]).unwrap().entries[0].order()
         };
         let receiver = |effect| Some((effect, Subject::Receiver));
         assert_eq!(order("lock = \"try\""), receiver(Effect::Acquire));

@@ -10,7 +10,7 @@ use crate::words::{Access, Effect, Subject};
 /// What calls do, as runs see it.
 pub fn calls(library: &Methods) -> String {
     let mut rows = Vec::new();
-    for method in &library.methods {
+    for method in &library.entries {
         if let Some(access) = method.access {
             rows.push(access_row(method, access));
         }
@@ -71,7 +71,7 @@ fn effect(access: Access) -> Effect {
 
 /// Where references, locks and control go.
 pub fn flow(library: &Methods) -> String {
-    let methods = library.methods.iter().filter(|method| method.is_flow());
+    let methods = library.entries.iter().filter(|method| method.is_flow());
     let rows: Vec<String> = methods.map(flow_row).collect();
     table("EFFECTS", "Effect", &rows)
 }
@@ -122,7 +122,7 @@ fn callback(callback: &Callback) -> String {
 
 /// How calls commute.
 pub fn steps(library: &Methods) -> String {
-    let rows: Vec<String> = library.methods.iter().filter_map(step_row).collect();
+    let rows: Vec<String> = library.entries.iter().filter_map(step_row).collect();
     let frozen = slice(&library.frozen, |field| {
         format!("({:?}, {:?})", field.class, field.name)
     });

@@ -74,9 +74,9 @@ impl Weaver<'_, '_> {
             Method { step: true, .. } => STEP,
             Method {
                 approximate: true,
-                also,
+                also: [],
                 ..
-            } if also.is_empty() => LOOSE,
+            } => LOOSE,
             _ => INTERVAL,
         };
         let reads =
