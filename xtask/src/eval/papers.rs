@@ -120,7 +120,7 @@ const OPENING: &str = "\
 
 The programs of the papers are not to be had from a registry, and neither are the DaCapo and Renaissance suites, whose programs DoubleChecker was measured on: they are missing here.
 Each scenario program is written after the structure of the one beside it, much smaller, so the two say of the same kind of program what each tool says, and their times do not compare.
-In each cell the paper's number stands first and ours behind the bar; a dash means that the paper has none, or that a command did not end within two minutes.
+In each cell the paper's number stands first and ours behind the bar; a dash means that the paper has none, or that ours was not measured, such as what did not end within two minutes.
 Everything is from one run, on a machine that did other work.
 
 ";
