@@ -58,6 +58,11 @@ impl Jdk {
         jdks
     }
 
+    /// The one in this folder, if it is one.
+    pub fn at(home: &Path) -> Option<Self> {
+        Self::among(std::iter::once(home.to_owned())).pop()
+    }
+
     pub fn home(&self) -> &Path {
         &self.home
     }

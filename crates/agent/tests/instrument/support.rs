@@ -26,10 +26,6 @@ impl Jdk {
         jdks
     }
 
-    pub fn major(&self) -> u32 {
-        self.0.major()
-    }
-
     pub fn tool(&self, name: &str) -> Command {
         Command::new(self.0.tool(name))
     }

@@ -22,9 +22,7 @@ pub fn jdks() -> Vec<PathBuf> {
 
 /// The major version of a JDK.
 pub fn version(jdk: &Path) -> u32 {
-    let all = Jdk::for_tests();
-    let known = all.iter().find(|known| known.home() == jdk);
-    known.map_or(0, Jdk::major)
+    Jdk::at(jdk).map_or(0, |jdk| jdk.major())
 }
 
 /// A folder with the test programs, compiled once per test binary by the oldest JDK.
@@ -34,7 +32,7 @@ pub fn programs() -> &'static Path {
         .get_or_init(|| {
             let folder = tempfile::tempdir().unwrap();
             let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-            let jdk = jdks().remove(0);
+            let jdk = jdks().into_iter().min_by_key(|jdk| version(jdk)).unwrap();
             let java = |path: PathBuf| -> Vec<PathBuf> {
                 fs::read_dir(path)
                     .unwrap()

@@ -1,7 +1,6 @@
 //! Compiles the Java fixtures with the real javac, once per test binary.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -257,7 +257,8 @@ final class UntornOwner {
     private static boolean unshare(Object holder, long offset, long word, int site, UntornThread c) {
         UntornThread.probe();
         if (!lock(holder, offset, word, c)) return false;
-        boolean isRead = UntornEpoch.hasReaders(c);
+        // A first run writes no records, so a lock costs it less than another coordination.
+        boolean isRead = UntornMode.FIRST || UntornEpoch.hasReaders(c);
         if (!unshareLocked(holder, offset, word, c)) return true;
         // Only now, as this thread has passed safe points meanwhile. Who was asked for another word has read none since: a
         // phase of reading is over. Where readers must be asked for each write they would be asked for ever.

@@ -163,7 +163,8 @@ final class UntornShadow {
         if (c.held == null) return before == UntornOwner.UNTRACKED;
         // Whoever has it has had it for a while: perhaps nobody fights over it any more.
         boolean same = c.word == before;
-        int times = (before & STATE) == RD_SH && ((before ^ last) & OBJECT) != 0 ? REBIAS_SHARED : REBIAS;
+        boolean shared = !UntornMode.FIRST && (before & STATE) == RD_SH && ((before ^ last) & OBJECT) != 0;
+        int times = shared ? REBIAS_SHARED : REBIAS;
         if (same && c.chance(times) && isPaid(times)) c.word = rebiased(before, c);
         deferUnlock(site, same, c);
         return true;
