@@ -100,7 +100,7 @@ pub fn choose(
     for is_own in [true, false] {
         for &(number, method) in &meant {
             for method in chooser
-                .public_callers(method)
+                .public_callers(method, &made)
                 .into_iter()
                 .filter(|it| (*it == method) == is_own)
             {
@@ -210,9 +210,13 @@ impl<'p> Chooser<'p> {
             && !self.classes.is_class_initializer(method)
     }
 
-    /// The method itself if it is public, else the public ones that call it, directly or not.
-    fn public_callers(&self, method: MethodId) -> Vec<MethodId> {
-        if self.is_callable(method) {
+    /// The method itself if clients can call it, else the methods that call it, directly or not, and that they can.
+    ///
+    /// A base class that nobody may name has public methods, too: those are called only where no class below has its own.
+    fn public_callers(&self, method: MethodId, made: &[ClassId]) -> Vec<MethodId> {
+        let can_be_called =
+            |method| self.is_callable(method) && self.made_for(method, made).is_some();
+        if can_be_called(method) {
             return vec![method];
         }
         let heap = self.program.heap();
@@ -223,12 +227,10 @@ impl<'p> Chooser<'p> {
             let mut callers = Vec::new();
             for edge in next.iter().flat_map(|node| heap.calls_to(*node)) {
                 let caller = heap.node(edge.caller).method;
-                if !seen.insert(edge.caller)
-                    || !self.program.is_input(self.classes.method(caller).class)
-                {
+                if !seen.insert(edge.caller) || !self.is_near(self.classes.method(caller).class) {
                     continue;
                 }
-                if self.is_callable(caller) {
+                if can_be_called(caller) {
                     found.insert(self.classes.describe_method(caller), caller);
                 } else {
                     callers.push(edge.caller);
@@ -363,9 +365,9 @@ impl<'p> Chooser<'p> {
             let changes = it.returns.is_none() || writes > 0;
             let name = self.classes.describe_method(by);
             // Simple calls hit more often: few arguments, and those that end a state rather than those that build one.
-            let ends = ENDING
-                .iter()
-                .any(|end| is_named(self.classes.method_name(by), end));
+            // Clients often have all their threads do the same.
+            let ends = by == torn && changes
+                || (ENDING.iter()).any(|end| is_named(self.classes.method_name(by), end));
             let arguments = it.params.len();
             ranked.push((writes == 0 && !ends, !changes, !ends, arguments, name, by));
         }

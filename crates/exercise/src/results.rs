@@ -20,8 +20,8 @@ pub struct Visible {
     pub races: u64,
     /// Where the second call came in.
     pub place: Option<String>,
-    /// The nearest code to that which is not the platform's: its class with dots, method and line.
-    pub within: Option<(String, String, u32)>,
+    /// The nearest code to that which is not the platform's: its class with dots, method and line; then that of the points before, the nearest first.
+    pub within: Vec<(String, String, u32)>,
     /// The name of the state that showed it.
     pub found: String,
     /// The name of the test that was written.
@@ -98,9 +98,11 @@ impl Results {
             "visible" => {
                 let mut place = words.get(3)?.split('|');
                 let shown = place.next().filter(|place| !place.is_empty());
-                let mut named = || place.next().map(text);
-                let within = (named().zip(named()).zip(named()))
-                    .and_then(|((class, method), line)| Some((class, method, line.parse().ok()?)));
+                let named: Vec<&str> = place.collect();
+                let within = named.chunks_exact(3).filter_map(|it| {
+                    let line = it[2].parse().ok()?;
+                    Some((text(it[0]), text(it[1]), line))
+                });
                 let parts = words.get(5..)?.chunks_exact(4).map(|part| Part {
                     what: text(part[0]),
                     seen: text(part[1]),
@@ -111,7 +113,7 @@ impl Results {
                     parts: parts.collect(),
                     races: count(2)?,
                     place: shown.map(text),
-                    within,
+                    within: within.collect(),
                     found: (*words.get(4)?).to_owned(),
                     test: None,
                 });
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_was_written_before_the_end_is_known() {
-        let text = "begin\t3\t0\ntried\t3\t6\t40\t0\nvisible\t3\t12\tBox.swap:8|a.Box|swap|8\t0:4\tswap\t1\\n2\t1\t3\ntest\t3\tBoxTest\nclosed\t3\nbegin\t4\t0\nvisib";
+        let text = "begin\t3\t0\ntried\t3\t6\t40\t0\nvisible\t3\t12\tBox.swap:8|a.Box|swap|8|a.Box|get|3\t0:4\tswap\t1\\n2\t1\t3\ntest\t3\tBoxTest\nclosed\t3\nbegin\t4\t0\nvisib";
         let results = Results::read(text);
         assert_eq!((results.last, results.is_done), (Some((0, 4)), false));
         assert!(results.is_under_way && results.closed.contains(&3));
@@ -212,8 +214,8 @@ mod tests {
         let visible = tried.visible.as_ref().unwrap();
         assert_eq!(visible.test.as_deref(), Some("BoxTest"));
         assert_eq!(visible.place.as_deref(), Some("Box.swap:8"));
-        let within = ("a.Box".to_owned(), "swap".to_owned(), 8);
-        assert_eq!(visible.within, Some(within));
+        let place = |method: &str, line| ("a.Box".to_owned(), method.to_owned(), line);
+        assert_eq!(visible.within, [place("swap", 8), place("get", 3)]);
         assert_eq!(visible.words(), "swap gave 1 2, in turn 1 or 3");
     }
 }

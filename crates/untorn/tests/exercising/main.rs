@@ -143,6 +143,24 @@ fn what_tears_visibly_is_told_from_what_is_whole() {
     );
 }
 
+/// An object that only a builder makes is torn only if the builder was told so, and a tear shows in one of many queries.
+#[test]
+fn builders_are_told_what_to_build_and_queries_are_asked_that_the_calls_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let classes = folder.path().join("classes");
+    let mut sources = Vec::new();
+    tests_in(&Path::new(JAVA).join("made"), &mut sources);
+    compile(&sources, &[], &classes);
+    let (document, said) = exercise(folder.path(), &["classes", "--all", "--rounds", "2"]);
+    for method in ["enter", "sit", "update"] {
+        let found = about(&document, method);
+        assert!(
+            found.iter().any(|it| is_visible(it)),
+            "{method}: {found:#?}\n{said}"
+        );
+    }
+}
+
 /// What every operation of a class does in one step is not torn, whatever else its outcome depends on.
 #[test]
 fn time_chance_identity_caches_and_threads_are_no_tears() {
@@ -195,6 +213,26 @@ fn classes_of_the_jdk_are_exercised_without_an_agent_in_them() {
     assert!(found.iter().any(|it| is_visible(it)), "{found:#?}\n{said}");
     let words = format!("{found:?}");
     assert!(words.contains("containsAll of another gave"), "{words}");
+}
+
+/// What is torn stands in the base class of both buffers, which nobody may name.
+#[test]
+fn a_base_class_that_nobody_may_name_is_reached_through_the_class_below() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = [
+        "--jdk-class",
+        "java.lang.StringBuffer",
+        "--only",
+        "StringBuffer.append",
+        "--rounds",
+        "1",
+    ];
+    let (document, said) = exercise(folder.path(), &options);
+    let found = about(&document, "append");
+    assert!(found.iter().any(|it| is_visible(it)), "{found:#?}\n{said}");
+    // Letters that were never put there are told from none.
+    let words = format!("{found:?}");
+    assert!(words.contains("\\\\0"), "{words}");
 }
 
 /// A documented bug of a library, and the version without it.
@@ -258,6 +296,21 @@ fn a_snapshot_torn_by_an_update_becomes_a_test_that_fails_until_it_is_repaired()
         package: "com/codahale/metrics",
         test: "SlidingTimeWindowReservoirGetSnapshotTornByUpdateTest",
         says: "ArrayIndexOutOfBoundsException",
+    };
+    bug.becomes_a_test();
+}
+
+/// `getParents` of a marker of Log4j 2.14.1 tests a field for null and reads it again; 2.15.0 repaired it (LOG4J2-3159).
+#[test]
+fn a_check_torn_from_its_act_becomes_a_test_that_fails_until_it_is_repaired() {
+    let bug = Documented {
+        torn: "log4j-api-2.14",
+        repaired: "log4j-api-2.15",
+        needs: &[],
+        only: "Log4jMarker.getParents",
+        package: "org/apache/logging/log4j",
+        test: "Log4jMarkerGetParentsTornBySetParentsTest",
+        says: "NullPointerException",
     };
     bug.becomes_a_test();
 }

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -16,7 +17,9 @@ import untorn.exercise.Sequence.Statement;
 final class Case {
     /** Milliseconds that the second call begins later where a plan holds the first one up. */
     private static final int HEAD_START = 3;
-    private static final int LONGEST_STATE = 6, LONGEST_OF_OTHER = 2, MOST_QUERIES = 8;
+    private static final int LONGEST_STATE = 6, LONGEST_OF_OTHER = 2;
+    /** Queries of an object that are asked, and among how many they are chosen. */
+    private static final int MOST_QUERIES = 8, MOST_COMPARED = 60;
     private static final String[] ASKING = {"get", "contains", "is", "has", "index", "peek", "count", "size"};
     /** They change too much, or nothing that could be compared comes from them. */
     private static final Set<String> NO_QUERIES = Set.of("hashCode", "clone", "close", "iterator", "spliterator", "stream", "parallelStream");
@@ -81,9 +84,9 @@ final class Case {
         if (runs(state, workers) == null) return null;
         Statement torn = Statement.call(pair.torn(), receiver, ofTorn);
         Statement by = Statement.call(pair.by(), isStatic ? -1 : shared, ofBy);
-        List<Statement> queries = new ArrayList<>();
-        addQueries(pair.type(), shared, List.of(torn, by), queries);
-        if (receiver >= 0 && receiver != shared) addQueries(pair.type(), receiver, List.of(torn, by), queries);
+        List<Statement> calls = List.of(torn, by), queries = new ArrayList<>();
+        queries.addAll(telling(queries(pair.type(), shared, calls), state, calls, workers));
+        if (receiver >= 0 && receiver != shared) queries.addAll(telling(queries(pair.type(), receiver, calls), state, calls, workers));
         return new Case(pair, state, shared, torn, by, queries);
     }
 
@@ -150,8 +153,7 @@ final class Case {
     }
 
     /** What can be asked without arguments, and with the arguments of the calls. */
-    private static void addQueries(Class<?> type, int of, List<Statement> calls, List<Statement> queries) {
-        int most = queries.size() + MOST_QUERIES;
+    private static List<Statement> queries(Class<?> type, int of, List<Statement> calls) {
         List<Statement> asking = new ArrayList<>(), others = new ArrayList<>();
         for (Method method : Maker.publicMethods(type)) {
             if (!isQuery(method) || Modifier.isStatic(method.getModifiers()) != of < 0) continue;
@@ -175,8 +177,37 @@ final class Case {
         }
         // Queries that take something away come last.
         asking.addAll(others);
-        for (Statement query : asking) {
-            if (queries.size() < most) queries.add(query);
+        return asking;
+    }
+
+    /** Of more queries than are asked, those whose answers the calls change, and after them what answers the same each time. */
+    private static List<Statement> telling(List<Statement> all, Sequence state, List<Statement> calls, Workers workers) throws Workers.Hung {
+        if (all.size() <= MOST_QUERIES) return all;
+        List<Statement> some = all.subList(0, Math.min(all.size(), MOST_COMPARED));
+        Object compared = workers.await(workers.first(() -> {
+            List<Statement> changed = new ArrayList<>(), same = new ArrayList<>();
+            for (Statement query : some) {
+                String before = answer(query, state, List.of());
+                if (!before.equals(answer(query, state, List.of()))) continue;
+                (before.equals(answer(query, state, calls)) ? same : changed).add(query);
+            }
+            changed.addAll(same);
+            return changed;
+        }));
+        if (!(compared instanceof List<?> told)) return all.subList(0, MOST_QUERIES);
+        List<Statement> kept = new ArrayList<>(some);
+        kept.sort(Comparator.comparingInt(query -> told.contains(query) ? told.indexOf(query) : some.size()));
+        return kept.subList(0, Math.min(kept.size(), MOST_QUERIES));
+    }
+
+    /** What a query answers after these calls, of new objects. */
+    private static String answer(Statement query, Sequence state, List<Statement> calls) {
+        try {
+            Object[] variables = state.run();
+            for (Statement call : calls) attempt(call, variables);
+            return Outcome.show(attempt(query, variables));
+        } catch (Throwable failed) {
+            return Outcome.NOTHING;
         }
     }
 
@@ -194,7 +225,7 @@ final class Case {
 
     /** The same from a state that takes longer to go through. */
     Case repeated(int times) {
-        return new Case(pair, state.repeated(shared, times), shared, torn, by, queries);
+        return new Case(pair, state.repeated(shared, pair.torn(), times), shared, torn, by, queries);
     }
 
     /** What each part of an outcome is about. */

@@ -93,6 +93,7 @@ public final class Driver {
 
     private void tell(Job.Line line, Search.Visible found) {
         Search.Visible visible = search.shrink(found);
+        String places = search.places(visible);
         double rate = search.rate(visible, COUNTED);
         if (rate == 0 || rate > SELDOM) {
             Search.Visible longer = search.amplified(visible);
@@ -109,7 +110,7 @@ public final class Driver {
                     .append('\t').append(escape(visible.tornFirst().parts().get(part)))
                     .append('\t').append(escape(visible.tornLast().parts().get(part)));
         }
-        results.println("visible\t" + line.number() + "\t" + Math.round(rate) + "\t" + (visible.place() == null ? "" : visible.place()) + "\t" + visible.found() + parts);
+        results.println("visible\t" + line.number() + "\t" + Math.round(rate) + "\t" + places + "\t" + visible.found() + parts);
         String name = TestWriter.name(visible.of());
         Path file = tests.resolve(name + ".java");
         for (int i = 2; Files.exists(file); i++) {
@@ -137,6 +138,6 @@ public final class Driver {
     }
 
     private static String escape(String text) {
-        return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r").replace("\0", "");
+        return Outcome.readable(text).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r");
     }
 }

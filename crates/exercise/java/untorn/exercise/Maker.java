@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -106,6 +107,12 @@ final class Maker {
         return true;
     }
 
+    /** The class around a class and all that is around it. */
+    static Class<?> outermost(Class<?> type) {
+        while (type.getDeclaringClass() != null) type = type.getDeclaringClass();
+        return type;
+    }
+
     static boolean isAllowed(Class<?> type) {
         while (type.isArray()) type = type.getComponentType();
         String name = type.getName();
@@ -133,11 +140,13 @@ final class Maker {
         List<Executable> ways = ways(type);
         Statement simple = Values.platform(type, random);
         if (simple != null && (ways.isEmpty() || random.nextInt(4) != 0)) return added(simple, out);
-        // Simple ones come first, and are taken more often.
+        // Simple ones come first, and are taken more often; others say more of what the object is to be like.
         for (int tries = 0; tries < 4 && !ways.isEmpty(); tries++) {
-            int at = (int) (ways.size() * random.nextDouble() * random.nextDouble());
+            int at = (int) (ways.size() * random.nextDouble() * (random.nextBoolean() ? 1 : random.nextDouble()));
             Arg made = call(ways.get(at), out, depth);
-            if (made != null) return made;
+            if (made == null) continue;
+            if (depth > 0 && random.nextBoolean()) tell(made.variable(), out, depth);
+            return made;
         }
         Statement proxy = Values.proxy(type, random);
         return proxy == null ? null : added(proxy, out);
@@ -209,6 +218,21 @@ final class Maker {
         return Arg.of(out.add(Statement.call(way, receiver, args)));
     }
 
+    /** Calls on a new object that give back one of its kind, as builders are told what to build. */
+    private void tell(int receiver, Sequence out, int depth) {
+        Class<?> type = out.statements.get(receiver).type();
+        List<Method> chained = new ArrayList<>(publicMethods(type));
+        chained.removeIf(method -> Modifier.isStatic(method.getModifiers()) || method.getParameterCount() == 0
+                || method.getReturnType() == Object.class || !method.getReturnType().isAssignableFrom(type) || !isCallable(method));
+        for (int calls = chained.isEmpty() ? 0 : 1 + random.nextInt(2); calls > 0; calls--) {
+            Method method = chained.get(random.nextInt(chained.size()));
+            int before = out.size();
+            List<Arg> args = arguments(method, out, depth + 1);
+            if (args == null) out.cut(before);
+            else out.add(Statement.call(method, receiver, args));
+        }
+    }
+
     /** Arguments for a call; nothing if one cannot be made. */
     List<Arg> arguments(Executable way, Sequence out, int depth) {
         List<Arg> args = new ArrayList<>();
@@ -238,15 +262,19 @@ final class Maker {
                 if (other != type && type.isAssignableFrom(other)) addOwn(other, other, ways);
             }
         }
-        // Factories and builders elsewhere.
+        // Factories and builders elsewhere; what many classes inherit is one.
         if (ways.isEmpty()) {
+            Set<Executable> others = new LinkedHashSet<>();
             for (Class<?> other : known) {
                 for (Method method : publicMethods(other)) {
-                    if (method.getReturnType() == type && isCallable(method) && other != type) ways.add(method);
+                    if (method.getReturnType() == type && isCallable(method) && other != type) others.add(method);
                 }
             }
+            ways.addAll(others);
         }
-        ways.sort(Comparator.comparingInt(Executable::getParameterCount).thenComparing(Executable::toString));
+        // Builders are mostly members of what they build; who only holds such an object needs one first.
+        Comparator<Executable> order = Comparator.comparing(way -> outermost(way.getDeclaringClass()) != outermost(type));
+        ways.sort(order.thenComparingInt(Executable::getParameterCount).thenComparing(Executable::toString));
         return ways;
     }
 

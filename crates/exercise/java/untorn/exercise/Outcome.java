@@ -32,6 +32,11 @@ record Outcome(List<String> parts) {
         return IDENTITY.matcher(text).find() || text.length() > LONGEST ? NOTHING : text;
     }
 
+    /** With a letter that nobody sees, which buffers are full of where nothing was put, as Java writes it. */
+    static String readable(String text) {
+        return text.replace("\0", "\\0");
+    }
+
     /** Only some of the parts. */
     Outcome only(List<Integer> kept) {
         List<String> some = new ArrayList<>();

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -22,6 +23,8 @@ final class Search {
     private static final int MADE = 8, FAILED = 4;
     /** States and races where the agent watches. */
     private static final int STEERED_STATES = 5, STEERED_RACES = 6, FOUND_RACES = 12;
+    /** Points before the one where a second call came in that a plan may hold threads up after. */
+    private static final int BEFORE = 3;
     /** Unexplained outcomes of one state that are looked into. */
     private static final int CONFIRMED = 3;
     /** By how much one of two threads is late, at most, in turns of a loop. */
@@ -157,12 +160,15 @@ final class Search {
             if (next != null && isUnexplained(next, visible.stop)) shorter = next;
         }
         Visible best = shorter == visible.of ? visible : confirmed(shorter, visible);
-        List<Integer> parts = new ArrayList<>(best.parts);
-        for (int i = parts.size() - 1; i >= 0 && parts.size() > 1; i--) {
+        List<Integer> parts = best.parts;
+        // Long ones go first: a text of the whole object tells less clearly than a number.
+        List<Integer> longest = new ArrayList<>(parts);
+        longest.sort(Comparator.comparing(part -> -best.seen.parts().get(part).length()));
+        for (Integer part : longest) {
             List<Integer> fewer = new ArrayList<>(parts);
-            fewer.remove(i);
+            fewer.remove(part);
             Outcome seen = best.seen.only(fewer);
-            if (!seen.equals(best.tornFirst.only(fewer)) && !seen.equals(best.tornLast.only(fewer))) parts = fewer;
+            if (!fewer.isEmpty() && !seen.equals(best.tornFirst.only(fewer)) && !seen.equals(best.tornLast.only(fewer))) parts = fewer;
         }
         return new Visible(best.of, best.found, parts, best.seen, best.tornFirst, best.tornLast, best.stop, best.place);
     }
@@ -189,6 +195,22 @@ final class Search {
             // The longer one stays.
         }
         return longer;
+    }
+
+    /** The place where the second call came in, and behind bars those of the points before it, the nearest first: after them a plan holds threads up. */
+    String places(Visible visible) {
+        if (visible.place == null) return "";
+        Set<String> before = new LinkedHashSet<>();
+        try {
+            for (int back = 1; back <= BEFORE && back < visible.stop; back++) {
+                String place = visible.of.within(visible.stop - back, workers).place();
+                int bar = place == null ? -1 : place.indexOf('|');
+                if (bar >= 0 && !visible.place.endsWith(place.substring(bar))) before.add(place.substring(bar));
+            }
+        } catch (Throwable failed) {
+            // Those that are known will do.
+        }
+        return visible.place + String.join("", before);
     }
 
     /** The same from a state in which races show it more often, if there is one; not held up, and so without a place. */

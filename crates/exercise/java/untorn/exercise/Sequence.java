@@ -128,14 +128,15 @@ final class Sequence {
         return shorter;
     }
 
-    /** The same with calls on an object that nothing else needs made several times in a row. */
-    Sequence repeated(int receiver, int times) {
+    /** The same with calls on an object that nothing else needs made several times in a row, but for those of one method: a plan would hold each of them up. */
+    Sequence repeated(int receiver, Executable once, int times) {
         Sequence longer = new Sequence();
         for (int i = 0; i < statements.size(); i++) {
             Statement it = statements.get(i);
             boolean isNeeded = false;
             for (Statement later : statements.subList(i + 1, statements.size())) isNeeded |= later.uses(i);
-            longer.add(it.receiver() == receiver && !isNeeded ? it.repeated(times) : it);
+            boolean isRepeated = it.receiver() == receiver && !isNeeded && !it.called().equals(once);
+            longer.add(isRepeated ? it.repeated(times) : it);
         }
         return longer;
     }

@@ -60,6 +60,7 @@ final class TestWriter {
         String first = "call" + capital(torn), second = "call" + capital(by) + (torn.equals(by) ? "Too" : "");
         String home = of.pair.type().getPackageName();
         boolean isOwn = home.isEmpty() || home.startsWith("java.") || home.startsWith("javax.");
+        boolean hasPlan = !isOwn || home.isEmpty();
         long rounds = Math.max(LEAST_ROUNDS, Math.min(MOST_ROUNDS, Math.round(rate * 60)));
         StringBuilder body = new StringBuilder();
         line(body, 0, "/**");
@@ -71,7 +72,7 @@ final class TestWriter {
                     + ", in turn only " + comment(visible.tornFirst().parts().get(part))
                     + either(visible.tornFirst().parts().get(part), visible.tornLast().parts().get(part)));
         }
-        if (!isOwn || home.isEmpty()) {
+        if (hasPlan) {
             line(body, 0, " *");
             line(body, 0, " * <p>" + (rate == 0 ? "Races alone hardly show it" : "Races alone show it about once in " + Math.round(rate) + " rounds")
                     + "; held up where {@code " + name + ".plan.json} says,");
@@ -126,7 +127,7 @@ final class TestWriter {
         line(body, 2, "});");
         line(body, 2, "java.util.concurrent.Future<Object> second = threads.submit(() -> {");
         line(body, 3, "meet(ready, -head);");
-        if (rate == 0) line(body, 3, "if (head % 4 == 0) Thread.sleep(2); // Something may hold the first one up.");
+        if (rate == 0 || hasPlan) line(body, 3, "if (head % 4 == 0) Thread.sleep(2); // Something may hold the first one up.");
         line(body, 3, "return " + second + "();");
         line(body, 2, "});");
         line(body, 2, "return outcome(first.get(10, java.util.concurrent.TimeUnit.SECONDS), second.get(10, java.util.concurrent.TimeUnit.SECONDS));");
@@ -169,7 +170,8 @@ final class TestWriter {
     }
 
     private static String comment(String text) {
-        String shown = text.length() > 80 ? text.substring(0, 80) + "…" : text;
+        String readable = Outcome.readable(text);
+        String shown = readable.length() > 80 ? readable.substring(0, 80) + "…" : readable;
         return shown.replace("*/", "* /").replace("&", "&amp;").replace("<", "&lt;").replace("@", "&#64;").replace("\\", "&#92;")
                 .replaceAll("\\p{Cntrl}", " ");
     }
@@ -276,9 +278,9 @@ final class TestWriter {
 
     /** The name of a class, of which its package and outermost class become an import. */
     private static String type(Class<?> type) {
-        Class<?> outermost = type;
-        while (outermost.isArray()) outermost = outermost.getComponentType();
-        while (outermost.getDeclaringClass() != null) outermost = outermost.getDeclaringClass();
+        Class<?> element = type;
+        while (element.isArray()) element = element.getComponentType();
+        Class<?> outermost = Maker.outermost(element);
         String name = type.getCanonicalName(), outer = outermost.getCanonicalName();
         return outermost.getPackageName().isEmpty() || outermost.isPrimitive() ? name : "<<" + outer + ">>" + name.substring(outer.length());
     }

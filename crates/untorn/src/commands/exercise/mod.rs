@@ -414,14 +414,15 @@ fn plan_for_driver(pair: &Pair, visible: Option<&Visible>) -> Plan {
     plan_for(pair, vec![nobody], visible)
 }
 
-/// Pauses where the other call came in when the tear was seen, and after each of the method's first accesses in turn.
+/// Pauses around where the other call came in when the tear was seen, and after each of the method's first accesses in turn.
 fn plan_for(pair: &Pair, partners: Vec<Place>, visible: Option<&Visible>) -> Plan {
-    let seen = visible.and_then(|it| it.within.clone());
-    let seen = seen.map(|(class, method, line)| {
+    // The other call came in before a point, which is after those before it; the line of that point itself is the next best.
+    let seen = visible.map(|it| it.within.clone()).unwrap_or_default();
+    let seen = (seen.iter().skip(1).chain(seen.first())).map(|(class, method, line)| {
         PausePoint::After(Place {
-            class,
-            method,
-            line: Some(line),
+            class: class.clone(),
+            method: method.clone(),
+            line: Some(*line),
             access: None,
         })
     });
@@ -438,7 +439,7 @@ fn plan_for(pair: &Pair, partners: Vec<Place>, visible: Option<&Visible>) -> Pla
             descriptor: Some(pair.torn.1.clone()),
             block: None,
         },
-        pause: seen.into_iter().chain(counted).collect(),
+        pause: seen.chain(counted).collect(),
         partners,
         classes: vec![package.map_or("**".to_owned(), |package| format!("{package}.**"))],
         patience_ms: Some(PATIENCE_MS),
