@@ -65,6 +65,10 @@ const FOUND: Idiom = Idiom {
     name: "find or make",
     why: "the object under a key is found or made in one step and never removed, and what follows is about that object alone",
 };
+const MADE_IF_MISSING: Idiom = Idiom {
+    name: "made if missing",
+    why: "the entry is there from then on, whoever made it, and nothing that was read before is used",
+};
 const LOOK_BEFORE_WALK: Idiom = Idiom {
     name: "look before a walk",
     why: "it asks whether there is anything before it walks over the collection, and walking over what is empty by then does no harm",
@@ -129,6 +133,9 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     let found = |id: &InstrId| finds_or_makes(region, *id);
     if (flow.first.iter()).all(found) && (flow.second.iter()).all(|id| is_on(body, flow, *id)) {
         return Some(FOUND);
+    }
+    if same && flow.first.iter().all(|id| makes_if_missing(region, *id)) {
+        return Some(MADE_IF_MISSING);
     }
     let repeated = flow.first == flow.second && flow.first.iter().all(|id| in_loop(body, *id));
     // A field that is read anew in each round is a flag; what a call says may be used for the next.
@@ -296,24 +303,54 @@ fn is_compared(body: &Body, id: InstrId) -> bool {
 
 /// Whether a call gives the object under a key, which no method of the same source file takes away again.
 fn finds_or_makes(region: &RegionBody<'_>, id: InstrId) -> bool {
-    let is_map = |class: &str| class.starts_with("java/util/") && class.ends_with("Map");
+    const CHANGES: [&str; 3] = ["put", "compute", "merge"];
     let finds = (region.callee(region.body.instr(id)))
         .is_some_and(|(class, method)| is_map(class) && method == "computeIfAbsent");
-    let takes_away = |body: &RegionBody<'_>| {
-        body.body.instrs.iter().any(|instr| {
-            body.callee(instr).is_some_and(|(class, method)| {
-                let takes = method.starts_with("remove")
-                    || method.starts_with("replace")
-                    || method.starts_with("poll")
-                    || matches!(
-                        method,
-                        "clear" | "put" | "compute" | "computeIfPresent" | "merge"
-                    );
-                is_map(class) && takes
-            })
-        })
+    let changed = |method: &str| {
+        takes_away(method) || method.starts_with("replace") || CHANGES.contains(&method)
     };
-    finds && !takes_away(region) && !region.neighbours().any(|other| takes_away(&other))
+    finds && !is_called_on_map(region, &changed)
+}
+
+/// Whether a call makes sure that there is something under a key, without a look at what; no method of the same source file takes it away again.
+fn makes_if_missing(region: &RegionBody<'_>, id: InstrId) -> bool {
+    let body = &region.body;
+    let instr = body.instr(id);
+    let makes = (region.callee(instr)).is_some_and(|(class, method)| {
+        is_map(class) && matches!(method, "putIfAbsent" | "computeIfAbsent")
+    });
+    let is_used = instr.result.is_some_and(|result| {
+        let derived = Flow::derived_of(body, &[result]);
+        derived.len() > 1
+            || body.instrs.iter().any(|other| {
+                let mut used = false;
+                other.op.for_each_operand(|value| used |= value == result);
+                used
+            })
+    });
+    // What these compute may be nothing, which takes the entry away.
+    let away = |method: &str| takes_away(method) || matches!(method, "compute" | "merge");
+    makes && !is_used && !is_called_on_map(region, &away)
+}
+
+fn is_map(class: &str) -> bool {
+    class.starts_with("java/util/") && class.ends_with("Map")
+}
+
+fn takes_away(method: &str) -> bool {
+    method.starts_with("remove")
+        || method.starts_with("poll")
+        || matches!(method, "clear" | "computeIfPresent")
+}
+
+/// Whether the method, or another one of the same source file, calls such a method of a map.
+fn is_called_on_map(region: &RegionBody<'_>, wanted: &dyn Fn(&str) -> bool) -> bool {
+    let calls = |body: &RegionBody<'_>| {
+        (body.body.instrs.iter())
+            .filter_map(|instr| body.callee(instr))
+            .any(|(class, method)| is_map(class) && wanted(method))
+    };
+    calls(region) || region.neighbours().any(|other| calls(&other))
 }
 
 /// Whether a call only puts something into a queue that threads share.

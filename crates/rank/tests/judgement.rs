@@ -148,6 +148,14 @@ class Cases {
         sum.add(a); // first counted
         sum.add(b); // second counted
     }
+    final ConcurrentHashMap<String, Integer> words = new ConcurrentHashMap<>();
+    void ensured(String word) {
+        words.putIfAbsent(word, 0); // first ensured
+        Integer was;
+        do {
+            was = words.get(word);
+        } while (!words.replace(word, was, was + 1)); // second ensured
+    }
     int numbered(String key) {
         int fresh = atomic.incrementAndGet(); // first numbered
         Object other = map.putIfAbsent(key, fresh); // second numbered
@@ -493,6 +501,11 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         ),
         case("oneCall", ("update", size), ("update", key)),
         case(
+            "ensured",
+            ("volatile update", key),
+            ("volatile update", key),
+        ),
+        case(
             "numbered",
             (
                 "volatile update",
@@ -518,6 +531,7 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         ("pooled", Some("taking out and giving back")),
         ("counted", Some("additions to a sum")),
         ("oneCall", Some("one call of a concurrent collection")),
+        ("ensured", Some("made if missing")),
         ("numbered", Some("a number of its own")),
         ("strangers", None),
     ] {
