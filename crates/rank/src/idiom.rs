@@ -98,6 +98,14 @@ const ROUNDS: Idiom = Idiom {
     why: "each round of the loop is a step of its own",
 };
 
+/// Idioms that explain two accesses and nothing else: the region may be torn in another way as well.
+const OF_A_PAIR: [Idiom; 5] = [ADDITIONS, MADE_IF_MISSING, NUMBER, ONE_CALL, POOL];
+
+/// Whether an idiom of that name explains all of the region that shows it.
+pub fn explains_region(name: &str) -> bool {
+    OF_A_PAIR.iter().all(|idiom| idiom.name != name)
+}
+
 /// Calls that change something only if it is still as expected.
 const CONDITIONAL: [&str; 12] = [
     "compareAndSet",
