@@ -144,6 +144,10 @@ class Cases {
         one.append(i);
         pool.offer(one); // second pooled
     }
+    void limited() {
+        int now = left.incrementAndGet(); // first limited
+        if (now > 3) stop = true; // second limited
+    }
     void counted(int a, int b) {
         sum.add(a); // first counted
         sum.add(b); // second counted
@@ -545,7 +549,7 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         assert_eq!(rank.level, Level::Low, "{method}: {rank:?}");
         assert_eq!(rank.idiom.as_deref(), idiom, "{method}");
     }
-    for method in ["notAskedAgain", "unnumbered"] {
+    for method in ["notAskedAgain", "unnumbered", "limited"] {
         let rank = of(&all, method);
         assert!(rank.level > Level::Low, "{method}: {rank:?}");
     }
