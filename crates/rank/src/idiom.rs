@@ -98,6 +98,14 @@ const ROUNDS: Idiom = Idiom {
     why: "each round of the loop is a step of its own",
 };
 
+/// Idioms that explain two accesses and nothing else: the region may be torn in another way as well.
+const OF_A_PAIR: [Idiom; 5] = [ADDITIONS, MADE_IF_MISSING, NUMBER, ONE_CALL, POOL];
+
+/// Whether an idiom of that name explains all of the region that shows it.
+pub fn explains_region(name: &str) -> bool {
+    OF_A_PAIR.iter().all(|idiom| idiom.name != name)
+}
+
 /// Calls that change something only if it is still as expected.
 const CONDITIONAL: [&str; 12] = [
     "compareAndSet",
@@ -156,11 +164,11 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     }
     let gives_back = (flow.first.iter()).all(|id| takes_out(region, *id))
         && (flow.second.iter()).all(|id| fills(region, *id));
-    if same && gives_back {
+    if same && gives_back && !asks_queue(region) {
         return Some(POOL);
     }
     let takes_number = |id: &InstrId| {
-        steps_counter(region, *id) && !is_compared(body, *id) && flow.stale.is_some()
+        steps_counter(region, *id) && !Flow::is_tested(body, *id) && flow.stale.is_some()
     };
     if !same && flow.first.iter().all(takes_number) {
         return Some(NUMBER);
@@ -485,6 +493,19 @@ fn is_worked_on(region: &RegionBody<'_>, made: &BTreeSet<ValueId>, behind: Instr
                 _ => false,
             }
     })
+}
+
+/// Whether a method of the same source file asks a queue what is in it: to that one, what was taken out is missing.
+fn asks_queue(region: &RegionBody<'_>) -> bool {
+    let asks = |body: &RegionBody<'_>| {
+        (body.body.instrs.iter())
+            .filter_map(|instr| body.callee(instr))
+            .any(|(class, method)| {
+                let is_queue = class.ends_with("Queue") || class.ends_with("Deque");
+                is_queue && matches!(method, "isEmpty" | "size" | "contains" | "peek" | "element")
+            })
+    };
+    asks(region) || region.neighbours().any(|other| asks(&other))
 }
 
 /// Whether a call only adds to a sum.

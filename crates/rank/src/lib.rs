@@ -193,11 +193,12 @@ fn is_inside(guard: &GuardLoss, body: &RegionBody<'_>, ends: &[InstrId]) -> bool
 /// The rank by the order of accesses that says most; it is then shown first.
 ///
 /// One region is torn in several ways: one execution reads twice, another one writes what it made of a stale value.
-/// An idiom that one of them shows is the idiom of the region.
+/// An idiom that explains the region and that one of them shows is the idiom of the region.
 fn most_telling(finding: &mut Finding, code: &Code, is_demoted: bool) -> Rank {
+    let decides = |rank: &Rank| rank.idiom.as_deref().is_some_and(idiom::explains_region);
     let first = judge(finding, code, is_demoted);
     let orders = finding.evidence.interleavings.len();
-    if orders < 2 || first.idiom.is_some() {
+    if orders < 2 || decides(&first) {
         return first;
     }
     let mut best = (0, first);
@@ -205,7 +206,7 @@ fn most_telling(finding: &mut Finding, code: &Code, is_demoted: bool) -> Rank {
         let mut other = finding.clone();
         other.evidence.interleavings.swap(0, at);
         let rank = judge(&other, code, is_demoted);
-        if rank.idiom.is_some() {
+        if decides(&rank) {
             return rank;
         }
         if rank.level > best.1.level {

@@ -144,6 +144,10 @@ class Cases {
         one.append(i);
         pool.offer(one); // second pooled
     }
+    void limited() {
+        int now = left.incrementAndGet(); // first limited
+        if (now > 3) stop = true; // second limited
+    }
     void counted(int a, int b) {
         sum.add(a); // first counted
         sum.add(b); // second counted
@@ -156,12 +160,18 @@ class Cases {
             was = words.get(word);
         } while (!words.replace(word, was, was + 1)); // second ensured
     }
+    void bounded(String key) {
+        if (map.size() < 10) { // first bounded
+            map.put(key, key); // second bounded
+        }
+    }
     int numbered(String key) {
         int fresh = atomic.incrementAndGet(); // first numbered
         Object other = map.putIfAbsent(key, fresh); // second numbered
         return other != null ? (Integer) other : fresh;
     }
     final AtomicInteger left = new AtomicInteger(9);
+    int seats() { return left.get() + atomic.get(); }
     void unnumbered() {
         left.decrementAndGet(); // first unnumbered
         atomic.incrementAndGet(); // second unnumbered
@@ -539,7 +549,7 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         assert_eq!(rank.level, Level::Low, "{method}: {rank:?}");
         assert_eq!(rank.idiom.as_deref(), idiom, "{method}");
     }
-    for method in ["notAskedAgain", "unnumbered"] {
+    for method in ["notAskedAgain", "unnumbered", "limited"] {
         let rank = of(&all, method);
         assert!(rank.level > Level::Low, "{method}: {rank:?}");
     }
@@ -642,6 +652,26 @@ fn a_loop_over_whole_steps_is_hardly_meant_to_be_one() {
         "{:?}",
         of(&all, "fillsAll")
     );
+}
+
+#[test]
+fn an_idiom_of_two_accesses_does_not_hide_another_tear_of_the_region() {
+    let (size, key) = (
+        "java.util.concurrent.ConcurrentHashMap@3.size",
+        r#"java.util.concurrent.ConcurrentHashMap@3["k"]"#,
+    );
+    let line = |mark: &str| line_of(&format!("{mark} bounded"));
+    let one_call = [("update", size), ("update", key)];
+    let [first, second] = [0, 1].map(|at| {
+        let (op, target) = one_call[at];
+        step([1, 3][at], "one", op, target, "bounded", line("second"))
+    });
+    let mut finding = torn("bounded", first, second);
+    let other = case("bounded", ("read", size), ("update", size));
+    (finding.evidence.interleavings).extend(other.evidence.interleavings);
+    let all = judged(vec![finding]);
+    let rank = of(&all, "bounded");
+    assert!(rank.level > Level::Low && rank.idiom.is_none(), "{rank:?}");
 }
 
 #[test]

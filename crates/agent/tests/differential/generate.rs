@@ -50,6 +50,21 @@ pub enum Kind {
     List,
 }
 
+/// Its fields are accessed by handles as well, which a check does not follow everywhere.
+const HANDLED: &str = "    static class Handled {\n        \
+             volatile int x; long y;\n        \
+             static final java.util.concurrent.atomic.AtomicIntegerFieldUpdater<Handled> X =\n            \
+                 java.util.concurrent.atomic.AtomicIntegerFieldUpdater.newUpdater(Handled.class, \"x\");\n        \
+             static final java.lang.invoke.VarHandle Y;\n        \
+             static {\n            \
+                 try {\n                \
+                     Y = java.lang.invoke.MethodHandles.lookup().findVarHandle(Handled.class, \"y\", long.class);\n            \
+                 } catch (ReflectiveOperationException e) {\n                \
+                     throw new ExceptionInInitializerError(e);\n            \
+                 }\n        \
+             }\n    \
+         }\n";
+
 /// What a generated program uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
@@ -276,21 +291,11 @@ pub fn program(name: &str, seed: u64, shape: Shape) -> String {
          static class Inheriting extends Written { }\n    \
          static class OfPlatform extends java.util.EventListenerProxy<java.util.EventListener> {\n        \
              int x; long y; OfPlatform() { super(null); }\n    }\n    \
-         static class Volatile { volatile int x; long y; }\n    \
-         static class Handled {\n        \
-             volatile int x; long y;\n        \
-             static final java.util.concurrent.atomic.AtomicIntegerFieldUpdater<Handled> X =\n            \
-                 java.util.concurrent.atomic.AtomicIntegerFieldUpdater.newUpdater(Handled.class, \"x\");\n        \
-             static final java.lang.invoke.VarHandle Y;\n        \
-             static {\n            \
-                 try {\n                \
-                     Y = java.lang.invoke.MethodHandles.lookup().findVarHandle(Handled.class, \"y\", long.class);\n            \
-                 } catch (ReflectiveOperationException e) {\n                \
-                     throw new ExceptionInInitializerError(e);\n            \
-                 }\n        \
-             }\n    \
-         }\n",
+         static class Volatile { volatile int x; long y; }\n",
     );
+    if shape.kinds.contains(&Kind::Handled) {
+        source.push_str(HANDLED);
+    }
     source.push_str(&regions);
     for (place, access) in uses.iter().enumerate() {
         writeln!(

@@ -235,6 +235,9 @@ fn a_base_class_that_nobody_may_name_is_reached_through_the_class_below() {
     assert!(words.contains("\\\\0"), "{words}");
 }
 
+/// How often a test with its plan is run until it fails.
+const TRIES: u32 = 6;
+
 /// A documented bug of a library, and the version without it.
 struct Documented<'a> {
     torn: &'a str,
@@ -276,10 +279,14 @@ impl Documented<'_> {
         let mut to_compile = with(torn.clone());
         to_compile.push(jar("junit-console"));
         compile(&[source], &to_compile, &compiled);
-        let before = junit(&plan, &compiled, &with(torn));
-        assert_eq!(before.status.code(), Some(1), "{}", self::said(&before));
-        let text = self::said(&before);
-        assert!(text.contains(self.says), "{text}");
+        // On a busy machine a thread that is held up can still be too early.
+        let mut tries =
+            (0..TRIES).map(|_| self::said(&junit(&plan, &compiled, &with(torn.clone()))));
+        assert!(
+            tries.any(|text| text.contains(self.says)),
+            "{TRIES} tries and no tear: {}",
+            self::said(&junit(&plan, &compiled, &with(torn)))
+        );
         let after = junit(&plan, &compiled, &with(repaired));
         assert_eq!(after.status.code(), Some(0), "{}", self::said(&after));
     }
