@@ -159,7 +159,7 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     if all().all(|id| fills(region, *id)) {
         return Some(FILLING);
     }
-    if all().all(|id| adds(region, *id)) {
+    if same && all().all(|id| adds(region, *id)) {
         return Some(ADDITIONS);
     }
     let gives_back = (flow.first.iter()).all(|id| takes_out(region, *id))
