@@ -517,6 +517,22 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         ),
         case("oneCall", ("update", size), ("update", key)),
         case(
+            "limited",
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.AtomicInteger@7.value",
+            ),
+            ("volatile write", "Cases@1.stop"),
+        ),
+        case(
+            "twoSums",
+            ("volatile update", sum),
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.LongAdder@8[*]",
+            ),
+        ),
+        case(
             "ensured",
             ("volatile update", key),
             ("volatile update", key),
