@@ -159,7 +159,7 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
     if all().all(|id| fills(region, *id)) {
         return Some(FILLING);
     }
-    if all().all(|id| adds(region, *id)) {
+    if same && all().all(|id| adds(region, *id)) {
         return Some(ADDITIONS);
     }
     let gives_back = (flow.first.iter()).all(|id| takes_out(region, *id))
@@ -168,7 +168,7 @@ pub fn of(region: &RegionBody<'_>, flow: &Flow, ends: &Ends) -> Option<Idiom> {
         return Some(POOL);
     }
     let takes_number = |id: &InstrId| {
-        steps_counter(region, *id) && !Flow::is_tested(body, *id) && flow.stale.is_some()
+        steps_counter(region, *id) && !is_looked_at(body, *id) && flow.stale.is_some()
     };
     if !same && flow.first.iter().all(takes_number) {
         return Some(NUMBER);
@@ -296,6 +296,24 @@ fn steps_counter(region: &RegionBody<'_>, id: InstrId) -> bool {
                 method,
                 "incrementAndGet" | "decrementAndGet" | "getAndIncrement" | "getAndDecrement"
             )
+    })
+}
+
+/// Whether a branch depends on the value itself, or on what is computed of it.
+fn is_looked_at(body: &Body, id: InstrId) -> bool {
+    let mut values: Vec<ValueId> = body.instr(id).result.into_iter().collect();
+    let computed = body.instrs.iter().filter_map(|instr| {
+        let mut used = false;
+        (instr.op).for_each_operand(|value| used |= values.contains(&value));
+        let result = instr.result.filter(|_| used);
+        matches!(instr.op, Op::Compute { .. }).then_some(result)?
+    });
+    let computed: Vec<ValueId> = computed.collect();
+    values.extend(computed);
+    body.instrs.iter().any(|instr| {
+        let mut used = false;
+        (instr.op).for_each_operand(|value| used |= values.contains(&value));
+        used && matches!(instr.op, Op::If { .. } | Op::Switch { .. })
     })
 }
 

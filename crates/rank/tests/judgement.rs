@@ -144,6 +144,12 @@ class Cases {
         one.append(i);
         pool.offer(one); // second pooled
     }
+    final LongAdder parts = new LongAdder();
+    long mean() { return sum.sum() / parts.sum(); }
+    void twoSums(int a) {
+        sum.add(a); // first twoSums
+        parts.increment(); // second twoSums
+    }
     void limited() {
         int now = left.incrementAndGet(); // first limited
         if (now > 3) stop = true; // second limited
@@ -511,6 +517,22 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         ),
         case("oneCall", ("update", size), ("update", key)),
         case(
+            "limited",
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.AtomicInteger@7.value",
+            ),
+            ("volatile write", "Cases@1.stop"),
+        ),
+        case(
+            "twoSums",
+            ("volatile update", sum),
+            (
+                "volatile update",
+                "java.util.concurrent.atomic.LongAdder@8[*]",
+            ),
+        ),
+        case(
             "ensured",
             ("volatile update", key),
             ("volatile update", key),
@@ -549,7 +571,7 @@ fn what_is_asked_again_taken_out_added_or_made_by_one_call_is_low() {
         assert_eq!(rank.level, Level::Low, "{method}: {rank:?}");
         assert_eq!(rank.idiom.as_deref(), idiom, "{method}");
     }
-    for method in ["notAskedAgain", "unnumbered", "limited"] {
+    for method in ["notAskedAgain", "unnumbered", "limited", "twoSums"] {
         let rank = of(&all, method);
         assert!(rank.level > Level::Low, "{method}: {rank:?}");
     }
