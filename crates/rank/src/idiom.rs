@@ -99,7 +99,14 @@ const ROUNDS: Idiom = Idiom {
 };
 
 /// Idioms that explain two accesses and nothing else: the region may be torn in another way as well.
-const OF_A_PAIR: [Idiom; 5] = [ADDITIONS, MADE_IF_MISSING, NUMBER, ONE_CALL, POOL];
+const OF_A_PAIR: [Idiom; 6] = [
+    ADDITIONS,
+    MADE_IF_MISSING,
+    NUMBER,
+    ONE_CALL,
+    POOL,
+    VALIDATED_ELSEWHERE,
+];
 
 /// Whether an idiom of that name explains all of the region that shows it.
 pub fn explains_region(name: &str) -> bool {
@@ -720,6 +727,32 @@ pub fn lacks_only_validated_reads(finding: &Finding, region: &RegionBody<'_>) ->
     steps()
         .all(is_validated_elsewhere)
         .then_some(VALIDATED_ELSEWHERE)
+}
+
+/// Whether nobody comes between two writes but who reads optimistically, and validates what was read.
+pub fn is_seen_only_by_validated_reads(
+    finding: &Finding,
+    region: &RegionBody<'_>,
+    ends: &Ends,
+) -> Option<Idiom> {
+    let order = finding.evidence.interleavings.first()?;
+    let torn = order.torn?;
+    let own = &order.steps.iter().find(|step| step.n == torn.0)?.thread;
+    let mut others = (order.steps.iter())
+        .filter(|step| step.thread != *own && (torn.0..torn.1).contains(&step.n))
+        .peekable();
+    others.peek()?;
+    let validated: Vec<RegionBody<'_>> = region
+        .neighbours()
+        .filter(|other| is_validated(other))
+        .collect();
+    let is_validated_read = |step: &Step| {
+        step.op.trim_start_matches("volatile ") == "read"
+            && (step.place.as_ref())
+                .is_some_and(|place| validated.iter().any(|other| other.holds(place)))
+    };
+    let writes = ends.first.access == Access::Write && ends.second.access == Access::Write;
+    (writes && others.all(is_validated_read)).then_some(VALIDATED_ELSEWHERE)
 }
 
 fn is_validated(region: &RegionBody<'_>) -> bool {

@@ -300,6 +300,8 @@ fn judge(finding: &Finding, code: &Code, is_demoted: bool) -> Rank {
         None => idiom::of_locks(body, &ends),
     });
     let idiom = idiom.or_else(|| idiom::lacks_only_validated_reads(finding, body.as_ref()?));
+    let idiom =
+        idiom.or_else(|| idiom::is_seen_only_by_validated_reads(finding, body.as_ref()?, &ends));
     let idiom = idiom.or_else(|| {
         let (inner, flow) = callee::of(body.as_ref()?, flow.as_ref()?, &ends)?;
         idiom::of(&inner, &flow, &ends)

@@ -196,6 +196,12 @@ class Cases {
         Cases made = made(); // calls made
         made.told("once"); // calls told
     }
+    void moved() {
+        long stamp = stamped.writeLock();
+        n++; // first moved
+        m--; // second moved
+        stamped.unlockWrite(stamp);
+    }
     void spin() {
         while (!stop) { // first spin // second spin
             Thread.onSpinWait();
@@ -674,6 +680,23 @@ fn a_loop_over_whole_steps_is_hardly_meant_to_be_one() {
         "{:?}",
         of(&all, "fillsAll")
     );
+}
+
+#[test]
+fn writes_that_only_validated_reads_come_between_are_low() {
+    let (n, m) = ("Cases@1.n", "Cases@1.m");
+    let order = |reader: &str| {
+        let mut finding = case("moved", ("write", n), ("write", m));
+        let line = line_of("first optimistic");
+        finding.evidence.interleavings[0].steps[1] = step(2, "other", "read", n, reader, line);
+        of(&judged(vec![finding]), "moved").clone()
+    };
+    let validated = order("optimistic");
+    assert_eq!(validated.level, Level::Low, "{validated:?}");
+    let idiom = Some("validated optimistic read elsewhere");
+    assert_eq!(validated.idiom.as_deref(), idiom);
+    let other = order("staleSum");
+    assert!(other.level > Level::Low, "{other:?}");
 }
 
 #[test]
